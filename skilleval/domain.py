@@ -1,0 +1,242 @@
+"""The frozen nouns of skilleval; see the glossary in `docs/glossary.md`.
+
+Values that are JSON (task input, output, expected value) are kept as JSON text wherever they may be absent:
+`None` means "there is none", the text `"null"` means "there is one and it is null".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+
+class Status(StrEnum):
+    """Did the trial run? Never mixed with whether it passed."""
+
+    COMPLETED = "completed"
+    TIMEOUT = "timeout"
+    SKILL_ERROR = "skill_error"
+    PROVIDER_ERROR = "provider_error"
+    SANDBOX_ERROR = "sandbox_error"
+    UNSUPPORTED = "unsupported"
+    BLOCKED = "blocked"
+
+    @property
+    def is_infrastructure(self) -> bool:
+        """True where the skill is not to blame: such trials never enter a completion rate."""
+        return self in _INFRASTRUCTURE
+
+
+_INFRASTRUCTURE = frozenset(
+    {Status.PROVIDER_ERROR, Status.SANDBOX_ERROR, Status.UNSUPPORTED, Status.BLOCKED},
+)
+
+
+class Verdict(StrEnum):
+    """What a check says of an attempt; `ungraded` is neither passed nor failed."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNGRADED = "ungraded"
+
+
+class Mode(StrEnum):
+    """How the skill takes part in a condition."""
+
+    DIRECT = "direct"
+    WITH_SKILL = "with_skill"
+    WITHOUT_SKILL = "without_skill"
+    OLD_SKILL = "old_skill"
+
+
+def canonical_json(value: object) -> str:
+    """Give the one JSON text of a value: sorted keys, no spaces, NaN refused."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def content_hash(*parts: object) -> str:
+    """Hash JSON values into 32 hexadecimal digits (128 bits of SHA-256)."""
+    return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skill:
+    """A callable skill as its `skill.json` describes it.
+
+    `folder` is the skill's own folder: its program always runs there. `digest` is the SHA-256 over the folder.
+    """
+
+    id: str
+    version: str
+    name: str
+    adapter: str
+    entrypoint: str
+    folder: Path
+    source: Path
+    digest: str
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    input_schema: Mapping[str, Any] = field(default_factory=dict)
+    output_schema: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluator:
+    """The scorer a task names for itself, with the options it gives."""
+
+    kind: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One problem of a benchmark.
+
+    `expected` holds the keys of `expectedOutput` but `type` (e.g. `value`, `keywords`). `evaluator` is null where
+    the task names none.
+    """
+
+    id: str
+    input: Mapping[str, Any]
+    expected: Mapping[str, Any]
+    description: str = ""
+    evaluator: Evaluator | None = None
+    timeout_ms: float | None = None
+    tags: tuple[str, ...] = ()
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """A named, versioned collection of tasks; `digest` is the SHA-256 of its file."""
+
+    id: str
+    version: str
+    name: str
+    tasks: tuple[Task, ...]
+    source: Path
+    digest: str
+    domain: str = "general"
+    scoring_method: str = "mean"
+    k: int = 1
+    max_latency_ms: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """What is compared: skill × adapter × model × sandbox × mode.
+
+    `options_digest` covers the adapter and sandbox options, so two settings never share an id.
+    """
+
+    skill_id: str
+    skill_version: str
+    skill_digest: str
+    adapter: str
+    sandbox: str
+    model: str | None = None
+    mode: Mode = Mode.DIRECT
+    options_digest: str = ""
+
+    @property
+    def condition_id(self) -> str:
+        """Content hash of all parts."""
+        return content_hash(
+            self.skill_id,
+            self.skill_version,
+            self.skill_digest,
+            self.adapter,
+            self.sandbox,
+            self.model,
+            self.mode,
+            self.options_digest,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One repeat of one task under one condition. `trial_id` is a content hash, equal in every run.
+
+    `timeout_ms` is the task's own where it has one, else the run's.
+    """
+
+    trial_id: str
+    condition_id: str
+    condition: Condition
+    skill: Skill
+    benchmark: Benchmark
+    task: Task
+    repeat: int
+    seed: int
+    timeout_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What a call consumed; null where not reported, never 0 for unknown."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What one execution of a skill gave back.
+
+    `output` is JSON text, or null where there is none. `latency_ms` is the time the skill itself took by the
+    monotonic clock; where the call was cut off it is the time until then, so it is a lower bound. `spawn_ms` is
+    what starting its process took (null without a process). `stdout` and `stderr` are excerpts, kept as evidence.
+    `retryable` says whether trying again could help.
+    """
+
+    status: Status
+    output: str | None = None
+    failure_kind: str | None = None
+    message: str | None = None
+    latency_ms: float | None = None
+    spawn_ms: float | None = None
+    stdout: str | None = None
+    stderr: str | None = None
+    exit_code: int | None = None
+    output_bytes: int | None = None
+    output_encoding_errors: int = 0
+    usage: Usage = NO_USAGE
+    retryable: bool = False
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One check of one scorer on one attempt: a value in [0, 1], or null with the verdict `ungraded`.
+
+    `scorer` is the name in the config (`scorers.<name>`), `rule` the kind that judged (`exact`, `contains`, …).
+    """
+
+    scorer: str
+    rule: str
+    scorer_version: str
+    check_id: str
+    check: str
+    verdict: Verdict
+    score: float | None
+    weight: float = 1.0
+    required: bool = True
+    reason: str = ""
+    evidence: str = ""
+
+    @property
+    def passed(self) -> bool | None:
+        """The verdict as a boolean; null when ungraded."""
+        return None if self.verdict is Verdict.UNGRADED else self.verdict is Verdict.PASSED

@@ -1,0 +1,88 @@
+"""Every exception that skilleval raises on purpose.
+
+    SkillevalError                 exit code 2 unless stated
+    ├── UsageError                 the command line asks for something impossible
+    ├── ConfigError                a setting is unknown, missing or has a wrong value
+    ├── CatalogError               a skill, benchmark or task file cannot be used
+    ├── ResultsError               a stored run cannot be read or written
+    └── AdapterError               an adapter or sandbox cannot start at all (exit code 3)
+
+They are raised *before* the first trial. From the first trial on, a mishap is a row with a status, never an
+exception.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One mistake, said completely: where, what was expected, what was found, what to do.
+
+    `where` is a file, an option or a config source; `key` is the dotted path inside it ("" for the whole).
+    """
+
+    where: str
+    key: str = ""
+    expected: str = ""
+    found: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        """Give the problem as one readable line, e.g. `a.json: tasks[0].id: expected text, found 3 - fix it`."""
+        place = f"{self.where}: {self.key}" if self.key else self.where
+        parts = [f"expected {self.expected}"] if self.expected else []
+        parts += [f"found {self.found}"] if self.found else []
+        said = ", ".join(parts)
+        line = f"{place}: {said}" if said else place
+        return f"{line} ({self.hint})" if self.hint else line
+
+
+class SkillevalError(Exception):
+    """Base of all errors a user may see; it carries its exit code and, where known, the single problems."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, problems: tuple[Problem, ...] = (), hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.problems = problems
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """Give the message, one line a problem, and the hint."""
+        lines = [self.message, *(f"  {problem}" for problem in self.problems)]
+        return "\n".join([*lines, self.hint] if self.hint else lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Survive pickling: sweep launchers carry errors between processes."""
+        return (_rebuild, (type(self), self.message, self.problems, self.hint))
+
+
+def _rebuild(
+    kind: type[SkillevalError], message: str, problems: tuple[Problem, ...], hint: str
+) -> SkillevalError:
+    return kind(message, problems=problems, hint=hint)
+
+
+class UsageError(SkillevalError):
+    """The command line asks for something impossible."""
+
+
+class ConfigError(SkillevalError):
+    """A setting is unknown, missing or has a wrong value."""
+
+
+class CatalogError(SkillevalError):
+    """A skill, benchmark or task file cannot be used."""
+
+
+class ResultsError(SkillevalError):
+    """A stored run cannot be read or written."""
+
+
+class AdapterError(SkillevalError):
+    """An adapter or sandbox cannot start at all."""
+
+    exit_code = 3

@@ -1,0 +1,79 @@
+"""What every scorer offers: it looks at one frozen record and says what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final, Protocol
+
+from skilleval.domain import Evaluator, Verdict
+
+
+class Missing(Enum):
+    """A value that is not there, which is not the same as null."""
+
+    MISSING = "missing"
+
+    def __repr__(self) -> str:
+        """Read well in messages."""
+        return "no value"
+
+
+MISSING: Final = Missing.MISSING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringRecord:
+    """All that a scorer may see of a completed trial.
+
+    `output` is the decoded JSON output, `MISSING` where the skill gave none.
+    """
+
+    task_id: str
+    input: Mapping[str, Any]
+    expected: Mapping[str, Any]
+    evaluator: Evaluator | None
+    output: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a scorer says about one thing it looked at: a score in [0, 1] and a verdict, or ungraded with null."""
+
+    verdict: Verdict
+    score: float | None
+    reason: str = ""
+    evidence: str = ""
+    check_id: str = "0"
+    check: str = ""
+    weight: float = 1.0
+    required: bool = True
+    rule: str = ""
+
+
+def ungraded(reason: str, *, check_id: str = "0", check: str = "", rule: str = "") -> Finding:
+    """Say that no score can be given, and why."""
+    return Finding(
+        verdict=Verdict.UNGRADED, score=None, reason=reason, check_id=check_id, check=check, rule=rule
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorerInfo:
+    """Name, kind and version of a scorer, as they are stored in every row it writes."""
+
+    kind: str
+    version: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Scorer(Protocol):
+    """Judges one attempt. Stateless: the same record gives the same findings."""
+
+    @property
+    def info(self) -> ScorerInfo:
+        """What is recorded beside each score."""
+
+    def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
+        """Judge the record; at least one finding, `ungraded` where there is nothing to check."""

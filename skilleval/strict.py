@@ -1,0 +1,59 @@
+"""The base of every options model: frozen, typed strictly, closed to unknown keys."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from skilleval.errors import ConfigError, Problem
+
+
+class StrictModel(BaseModel):
+    """Options without defaults of their own: defaults live in `conf/`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any], *, where: str, prefix: str = "") -> Self:
+        """Validate plain values (as YAML gives them) into the model.
+
+        Raises:
+            ConfigError: one problem a wrong key, with its dotted path, what was expected and what was found.
+        """
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            problems = tuple(_problem(cls, item, where, prefix) for item in error.errors(include_url=False))
+            msg = f"{len(problems)} setting{'s' if len(problems) > 1 else ''} cannot be used"
+            raise ConfigError(msg, problems=problems) from None
+
+
+def nearest(word: str, known: list[str]) -> str:
+    """Give a hint that names the nearest known word, or all of them."""
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(known))}"
+
+
+def _problem(model: type[BaseModel], item: Any, where: str, prefix: str) -> Problem:  # noqa: ANN401 - pydantic's ErrorDetails is a TypedDict of Any
+    path = [str(part) for part in item["loc"]]
+    key = ".".join([prefix, *path] if prefix else path)
+    if item["type"] == "extra_forbidden":
+        known = _fields_at(model, path[:-1])
+        return Problem(where=where, key=key, expected="a known key", found=path[-1], hint=nearest(path[-1], known))
+    if item["type"] == "missing":
+        return Problem(where=where, key=key, expected="a value", found="nothing")
+    expected = str(item["msg"]).removeprefix("Input should be ").removeprefix("Value error, ")
+    return Problem(where=where, key=key, expected=expected, found=repr(item["input"])[:120])
+
+
+def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:
+    current = model
+    for part in path:
+        field = current.model_fields.get(part)
+        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
+            break
+        current = field.annotation
+    return list(current.model_fields)
