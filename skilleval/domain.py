@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -240,3 +241,35 @@ class Score:
     def passed(self) -> bool | None:
         """The verdict as a boolean; null when ungraded."""
         return None if self.verdict is Verdict.UNGRADED else self.verdict is Verdict.PASSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Try:
+    """One execution inside a trial: when it began, the pause before it, and what came of it."""
+
+    try_index: int
+    started_at: datetime
+    backoff_ms: float
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRecord:
+    """A finished trial: its tries (the last one is the attempt), its scores and the times around it.
+
+    `queue_ms` runs from the start of the run until a worker took the trial; `scoring_ms` covers all scorers.
+    None of them is part of the skill's latency.
+    """
+
+    trial: Trial
+    tries: tuple[Try, ...]
+    scores: tuple[Score, ...]
+    ended_at: datetime
+    queue_ms: float
+    scoring_ms: float
+    concurrency: int
+
+    @property
+    def attempt(self) -> Reply:
+        """What the trial produced."""
+        return self.tries[-1].reply

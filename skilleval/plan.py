@@ -1,0 +1,89 @@
+"""The plan: skills × tasks × repeats, counted and hashed before anything runs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from skilleval.domain import Benchmark, Condition, Skill, Task, Trial, content_hash
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedSkill:
+    """A skill and the condition under which it is going to be driven."""
+
+    skill: Skill
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """How often each task is repeated, from which seed, and the limit for tasks without one of their own."""
+
+    repeats: int
+    seed: int
+    timeout_ms: float
+
+
+def trial_seed(run_seed: int, benchmark_id: str, task_id: str, repeat: int) -> int:
+    """Derive the seed of a trial (31 bits).
+
+    It depends on task and repeat, not on the skill: every skill meets the same seeds, so comparisons are paired,
+    and no two repeats share one, so consistency is not faked.
+    """
+    text = f"{run_seed}\0{benchmark_id}\0{task_id}\0{repeat}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
+
+
+def build_trials(
+    planned: Sequence[PlannedSkill], benchmark: Benchmark, options: PlanOptions
+) -> tuple[Trial, ...]:
+    """Lay out every trial: repeat by repeat, task by task, so that an interrupted run is balanced over skills."""
+    cells = [_Cell.of(one, benchmark, task, options) for task in benchmark.tasks for one in planned]
+    return tuple(cell.trial(repeat, options.seed) for repeat in range(options.repeats) for cell in cells)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cell:
+    """One task under one condition: all that its repeats share."""
+
+    planned: PlannedSkill
+    condition_id: str
+    benchmark: Benchmark
+    task: Task
+    timeout_ms: float
+    call_hash: str
+
+    @classmethod
+    def of(cls, planned: PlannedSkill, benchmark: Benchmark, task: Task, options: PlanOptions) -> _Cell:
+        timeout_ms = task.timeout_ms if task.timeout_ms is not None else options.timeout_ms
+        condition_id = planned.condition.condition_id
+        call_hash = content_hash(condition_id, benchmark.id, task.id, dict(task.input), float(timeout_ms))
+        return cls(
+            planned=planned,
+            condition_id=condition_id,
+            benchmark=benchmark,
+            task=task,
+            timeout_ms=float(timeout_ms),
+            call_hash=call_hash,
+        )
+
+    def trial(self, repeat: int, run_seed: int) -> Trial:
+        seed = trial_seed(run_seed, self.benchmark.id, self.task.id, repeat)
+        return Trial(
+            trial_id=hashlib.sha256(f"{self.call_hash}:{repeat}:{seed}".encode()).hexdigest()[:32],
+            condition_id=self.condition_id,
+            condition=self.planned.condition,
+            skill=self.planned.skill,
+            benchmark=self.benchmark,
+            task=self.task,
+            repeat=repeat,
+            seed=seed,
+            timeout_ms=self.timeout_ms,
+        )
+
+
+def longest_duration_s(trials: Iterable[Trial], *, concurrency: int, tries: int) -> float:
+    """Bound the time of a run from above: every try of every trial uses its whole limit, pauses apart."""
+    return sum(trial.timeout_ms for trial in trials) / 1000 * tries / concurrency

@@ -1,0 +1,279 @@
+"""The runner turns trials into durable records; no mishap of one trial reaches another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+from samples import DONE, task, trials
+
+from skilleval.adapters.base import Call
+from skilleval.clock import Clock
+from skilleval.domain import Reply, Score, Status, Trial, TrialRecord, Verdict
+from skilleval.runner import Runner, RunnerOptions
+
+CRASH = Reply(status=Status.SKILL_ERROR, failure_kind="exit_code", retryable=True)
+OPTIONS = RunnerOptions(
+    concurrency=2, retries=0, backoff_base_s=1.0, backoff_factor=2.0, backoff_max_s=3.0, jitter=0.0
+)
+
+
+class Scripted:
+    """An adapter that answers by a function of the call."""
+
+    kind = "replay"
+
+    def __init__(self, answer: Callable[[Call], Reply]) -> None:
+        self._answer = answer
+        self.active = self.most = 0
+
+    async def invoke(self, call: Call) -> Reply:
+        """Answer after letting others run."""
+        self.active += 1
+        self.most = max(self.most, self.active)
+        try:
+            await asyncio.sleep(0)
+        finally:
+            self.active -= 1
+        return self._answer(call)
+
+    async def aclose(self) -> None:
+        """Hold nothing."""
+
+
+class Kept:
+    """A sink in memory."""
+
+    def __init__(self) -> None:
+        self.records: list[TrialRecord] = []
+
+    def write(self, record: TrialRecord) -> None:
+        """Keep it."""
+        self.records.append(record)
+
+
+class Judge:
+    """Passes what completed; breaks on request."""
+
+    def __init__(self, *, broken: bool = False) -> None:
+        self._broken = broken
+
+    def scores(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
+        """Give one score."""
+        if self._broken:
+            message = f"cannot judge {trial.task.id}"
+            raise ValueError(message)
+        passed = reply.status is Status.COMPLETED
+        return (_score(Verdict.PASSED if passed else Verdict.FAILED, float(passed)),)
+
+    def ungraded(self, reason: str) -> tuple[Score, ...]:
+        """Give no score."""
+        return (_score(Verdict.UNGRADED, None, reason),)
+
+
+class QuickClock(Clock):
+    """A clock whose pauses are noted instead of waited for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pauses: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        """Note the pause."""
+        self.pauses.append(seconds)
+
+
+def _score(verdict: Verdict, score: float | None, reason: str = "") -> Score:
+    return Score(
+        scorer="judge",
+        rule="judge",
+        scorer_version="1",
+        check_id="0",
+        check="",
+        verdict=verdict,
+        score=score,
+        reason=reason,
+    )
+
+
+def run(
+    laid_out: Sequence[Trial],
+    answer: Callable[[Call], Reply],
+    *,
+    options: RunnerOptions = OPTIONS,
+    judge: Judge | None = None,
+    clock: Clock | None = None,
+) -> tuple[list[TrialRecord], Scripted]:
+    """Run trials by a scripted adapter."""
+    sink, adapter = Kept(), Scripted(answer)
+    runner = Runner(
+        adapters={"replay": adapter},
+        judge=judge or Judge(),
+        sink=sink,
+        options=options,
+        clock=clock or QuickClock(),
+        observe=lambda record: None,
+    )
+    asyncio.run(runner.run(laid_out))
+    return sink.records, adapter
+
+
+def replaced(**changes: float) -> RunnerOptions:
+    """Give the usual options with some changed."""
+    from dataclasses import replace
+
+    return replace(OPTIONS, **changes)  # type: ignore[arg-type]
+
+
+def test_every_trial_becomes_one_record() -> None:
+    """Nothing is lost and nothing is doubled."""
+    laid_out = trials(task("t1"), task("t2"), repeats=5)
+    records, _ = run(laid_out, lambda call: DONE)
+    assert sorted(record.trial.trial_id for record in records) == sorted(one.trial_id for one in laid_out)
+
+
+def test_workers_are_bounded() -> None:
+    """Never more trials at once than the concurrency, and as many as that."""
+    _, adapter = run(trials(task(), repeats=9), lambda call: DONE, options=replaced(concurrency=3))
+    assert adapter.most == 3
+
+
+def test_the_seed_reaches_the_skill() -> None:
+    """Each call carries the seed of its trial."""
+    seen: list[int] = []
+    laid_out = trials(task(), repeats=3)
+    run(laid_out, lambda call: seen.append(call.seed) or DONE)  # type: ignore[func-returns-value]
+    assert sorted(seen) == sorted(trial.seed for trial in laid_out)
+
+
+def test_a_crashing_adapter_is_an_infrastructure_error() -> None:
+    """What breaks around a skill is a row with its reason; the other trials go on."""
+
+    def answer(call: Call) -> Reply:
+        if call.task_id == "bad":
+            message = "boom"
+            raise RuntimeError(message)
+        return DONE
+
+    records, _ = run(trials(task("bad"), task("good")), answer)
+    by_task = {record.trial.task.id: record.attempt for record in records}
+    assert by_task["good"].status is Status.COMPLETED
+    assert (by_task["bad"].status, by_task["bad"].message) == (Status.SANDBOX_ERROR, "RuntimeError: boom")
+
+
+def test_es19_a_broken_scorer_leaves_the_trial_ungraded() -> None:
+    """The attempt is kept and its score is null, not 0."""
+    (record,), _ = run(trials(), lambda call: DONE, judge=Judge(broken=True))
+    assert record.attempt.status is Status.COMPLETED
+    (score,) = record.scores
+    assert (score.verdict, score.score) == (Verdict.UNGRADED, None)
+    assert "cannot judge t1" in score.reason
+
+
+def test_es20_retries_are_kept_as_tries() -> None:
+    """Each execution is a try with the pause before it; the last one is the attempt."""
+    clock = QuickClock()
+    (record,), _ = run(
+        trials(),
+        lambda call: DONE if call.try_index == 2 else CRASH,
+        options=replaced(retries=3),
+        clock=clock,
+    )
+    assert [one.reply.status for one in record.tries] == [
+        Status.SKILL_ERROR,
+        Status.SKILL_ERROR,
+        Status.COMPLETED,
+    ]
+    assert [one.backoff_ms for one in record.tries] == [0.0, 1000.0, 2000.0]
+    assert clock.pauses == [1.0, 2.0]
+    assert record.attempt is record.tries[-1].reply
+
+
+def test_retries_end() -> None:
+    """After the allowed retries the last failure stands."""
+    (record,), _ = run(trials(), lambda call: CRASH, options=replaced(retries=2))
+    assert len(record.tries) == 3
+    assert record.attempt.status is Status.SKILL_ERROR
+
+
+def test_what_cannot_help_is_not_retried() -> None:
+    """A wrong request is wrong again."""
+    final = Reply(status=Status.SKILL_ERROR, retryable=False)
+    (record,), _ = run(trials(), lambda call: final, options=replaced(retries=5))
+    assert len(record.tries) == 1
+
+
+def test_pauses_are_capped_and_jittered() -> None:
+    """A pause is at most the maximum, jitter shortens it, a provider's own pause wins where it is longer."""
+    from random import Random
+
+    late = Reply(status=Status.PROVIDER_ERROR, retry_after_s=60.0)
+    assert OPTIONS.pause_s(5, CRASH, Random(0)) == 3.0
+    assert OPTIONS.pause_s(1, late, Random(0)) == 60.0
+    jittered = [replaced(jitter=0.5).pause_s(1, CRASH, Random(seed)) for seed in range(50)]
+    assert all(0.5 <= pause <= 1.0 for pause in jittered)
+    assert len(set(jittered)) == 50
+
+
+def test_a_full_disk_ends_the_run_with_its_error() -> None:
+    """A record that cannot be kept is not counted and not passed over."""
+
+    class Full(Kept):
+        def write(self, record: TrialRecord) -> None:
+            if self.records:
+                message = "disk full"
+                raise OSError(message)
+            super().write(record)
+
+    seen: list[TrialRecord] = []
+    runner = Runner(
+        adapters={"replay": Scripted(lambda call: DONE)},
+        judge=Judge(),
+        sink=Full(),
+        options=OPTIONS,
+        clock=QuickClock(),
+        observe=seen.append,
+    )
+    with pytest.raises(OSError, match="disk full"):
+        asyncio.run(runner.run(trials(task(), repeats=10)))
+    assert len(seen) == 1
+
+
+def test_cancelling_keeps_what_is_done() -> None:
+    """Trials that are finished stay in the sink; no worker goes on."""
+    sink = Kept()
+    adapter = Scripted(lambda call: DONE)
+
+    async def cancelled_after_three() -> None:
+        def observe(record: TrialRecord) -> None:
+            assert record in sink.records
+            if len(sink.records) == 3:
+                work.cancel()
+
+        runner = Runner(
+            adapters={"replay": adapter},
+            judge=Judge(),
+            sink=sink,
+            options=OPTIONS,
+            clock=QuickClock(),
+            observe=observe,
+        )
+        work = asyncio.ensure_future(runner.run(trials(task(), repeats=100)))
+        await work
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled_after_three())
+    assert 3 <= len(sink.records) <= 5
+    assert adapter.active == 0
+
+
+def test_c35_durations_survive_a_step_of_the_wall_clock() -> None:
+    """Stamps never run backwards and durations come from the monotonic clock."""
+    from cases import case_input
+
+    case = case_input("C35")
+    wall, monotonic = iter(case["fake_time"]), iter([*case["monotonic"], case["monotonic"][1]])
+    clock = Clock(monotonic=lambda: next(monotonic), wall=lambda: next(wall))
+    assert clock.elapsed_ms(10.0) == pytest.approx(250.0)
+    assert clock.utc().isoformat() == "1970-01-01T00:16:40.250000+00:00"
