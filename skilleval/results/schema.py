@@ -95,7 +95,11 @@ _FAILURE = _text("failure_kind", "cause in one word, e.g. no_reply, output_limit
 _MESSAGE = _text("message", "cause in one sentence", nullable=True)
 _EXIT = _int("exit_code", "exit code of the process, negative for a signal", nullable=True, low=None)
 _ATTEMPT = (
-    _json("output", "output of the skill; null where there is none, the text null where it is null", nullable=True),
+    _json(
+        "output",
+        "output of the skill; null where there is none, the text null where it is null",
+        nullable=True,
+    ),
     _int("output_bytes", "size of what the skill wrote, also beyond the cap", nullable=True),
     _int("output_encoding_errors", "places where the output was not UTF-8 and was replaced"),
     _text("stdout", "raw stdout where no output could be read from it, capped", nullable=True),
@@ -222,7 +226,9 @@ def _pandera_schema(name: str) -> pa.DataFrameSchema:
         if column.high is not None:
             checks.append(pa.Check.le(column.high))
         if column.kind is Kind.FLOAT:
-            checks.append(pa.Check(lambda data: data.lazyframe.select(pl.col(data.key).is_finite()), name="is_finite"))
+            checks.append(
+                pa.Check(lambda data: data.lazyframe.select(pl.col(data.key).is_finite()), name="is_finite")
+            )
         columns[column.name] = pa.Column(dtype, checks, nullable=column.nullable)
     return pa.DataFrameSchema(columns, strict=True, ordered=True, name=name)
 

@@ -1,0 +1,43 @@
+"""Finding stored runs: by folder, by id, by the start of an id, or `latest`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from skilleval.errors import ResultsError
+from skilleval.results.store import MANIFEST
+
+LATEST = "latest"
+
+
+def runs(root: Path) -> tuple[Path, ...]:
+    """Give the folders of all runs below a root (itself, or up to two levels down), oldest first.
+
+    Run ids begin with their UTC start time, so the order of names is the order of time.
+    """
+    found = {path.parent for pattern in ("", "*/", "*/*/") for path in root.glob(f"{pattern}{MANIFEST}")}
+    return tuple(sorted(found, key=lambda folder: folder.name))
+
+
+def find_run(reference: str, root: Path) -> Path:
+    """Find one run.
+
+    Raises:
+        ResultsError: nothing fits, or more than one run does.
+    """
+    as_path = Path(reference)
+    if (as_path / MANIFEST).is_file():
+        return as_path
+    stored = runs(root)
+    if not stored:
+        msg = f"no run is stored below {root}"
+        raise ResultsError(msg, hint="run `skilleval demo`, or name the folder with --store")
+    if reference == LATEST:
+        return stored[-1]
+    fitting = [folder for folder in stored if folder.name.startswith(reference)]
+    if len(fitting) != 1:
+        said = "no run" if not fitting else f"{len(fitting)} runs"
+        ids = ", ".join(folder.name for folder in (fitting or stored)[-5:])
+        msg = f"{said} below {root} fit{'s' if not fitting else ''} {reference!r}"
+        raise ResultsError(msg, hint=f"newest: {ids}")
+    return fitting[0]

@@ -1,0 +1,138 @@
+"""Finished trials as rows: what is written to the journal, and how its lines become the three tables.
+
+A journal line holds the columns of the trial itself, its tries and its scores; the columns of the attempt stand once,
+in the last try, and are copied into the trial when the tables are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from skilleval.domain import Score, Trial, TrialRecord, Try, canonical_json
+from skilleval.results.schema import TRIALS, TRIES
+
+SHARED = tuple(name for name in TRIALS.names if name in TRIES.names and name not in {"run_id", "trial_id"})
+"""Columns that a trial takes from its last try; `started_at` from the first."""
+
+
+class RowBuilder:
+    """Builds the journal's line of a trial. Texts that many trials share are made once."""
+
+    def __init__(self, *, run_id: str, sweep_id: str | None) -> None:
+        self._run_id = run_id
+        self._sweep_id = sweep_id
+        self._static: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def line(self, record: TrialRecord) -> dict[str, Any]:
+        """Give the line of a finished trial, ready to be encoded as JSON."""
+        return {
+            "trial": self._trial(record),
+            "tries": [_try_row(one) for one in record.tries],
+            "scores": [_score_row(score) for score in record.scores],
+        }
+
+    def _trial(self, record: TrialRecord) -> dict[str, Any]:
+        trial = record.trial
+        key = (trial.condition_id, trial.task.id)
+        static = self._static.get(key)
+        if static is None:
+            static = self._static[key] = self._static_columns(trial)
+        return static | {
+            "trial_id": trial.trial_id,
+            "repeat": trial.repeat,
+            "seed": trial.seed,
+            "ended_at": stamp(record.ended_at),
+            "n_tries": len(record.tries),
+            "concurrency": record.concurrency,
+            "queue_ms": record.queue_ms,
+            "scoring_ms": record.scoring_ms,
+        }
+
+    def _static_columns(self, trial: Trial) -> dict[str, Any]:
+        condition, benchmark, task = trial.condition, trial.benchmark, trial.task
+        return {
+            "run_id": self._run_id,
+            "sweep_id": self._sweep_id,
+            "condition_id": trial.condition_id,
+            "skill_id": condition.skill_id,
+            "skill_version": condition.skill_version,
+            "skill_digest": condition.skill_digest,
+            "adapter": condition.adapter,
+            "model": condition.model,
+            "sandbox": condition.sandbox,
+            "mode": condition.mode.value,
+            "benchmark_id": benchmark.id,
+            "benchmark_version": benchmark.version,
+            "task_id": task.id,
+            "task_tags": list(task.tags),
+            "task_weight": float(task.weight),
+            "input": canonical_json(dict(task.input)),
+            "expected": canonical_json(dict(task.expected)),
+            "timeout_ms": trial.timeout_ms,
+        }
+
+
+def _try_row(one: Try) -> dict[str, Any]:
+    reply = one.reply
+    return {
+        "try_index": one.try_index,
+        "status": reply.status.value,
+        "failure_kind": reply.failure_kind,
+        "message": reply.message,
+        "output": reply.output,
+        "output_bytes": reply.output_bytes,
+        "output_encoding_errors": reply.output_encoding_errors,
+        "stdout": reply.stdout,
+        "stderr": reply.stderr,
+        "exit_code": reply.exit_code,
+        "latency_ms": reply.latency_ms,
+        "spawn_ms": reply.spawn_ms,
+        "input_tokens": reply.usage.input_tokens,
+        "output_tokens": reply.usage.output_tokens,
+        "total_tokens": reply.usage.total_tokens,
+        "cost_usd": reply.usage.cost_usd,
+        "started_at": stamp(one.started_at),
+        "backoff_ms": one.backoff_ms,
+    }
+
+
+def _score_row(score: Score) -> dict[str, Any]:
+    return {
+        "scorer": score.scorer,
+        "rule": score.rule,
+        "scorer_version": score.scorer_version,
+        "check_id": score.check_id,
+        "check": score.check,
+        "weight": score.weight,
+        "required": score.required,
+        "score": score.score,
+        "verdict": score.verdict.value,
+        "passed": score.passed,
+        "reason": score.reason,
+        "evidence": score.evidence,
+    }
+
+
+def stamp(moment: datetime) -> int:
+    """Give a moment as microseconds since 1970 UTC: what the journal and the tables hold."""
+    return round(moment.timestamp() * 1_000_000)
+
+
+def storable(line: dict[str, Any], encode: Callable[[object], bytes]) -> bytes:
+    """Encode a line; text that is not valid Unicode (lone surrogates) is made so instead of losing the trial."""
+    try:
+        return encode(line)
+    except UnicodeEncodeError:
+        return encode(_without_surrogates(line))
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    return value
