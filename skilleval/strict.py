@@ -37,12 +37,14 @@ def nearest(word: str, known: list[str]) -> str:
     return f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(known))}"
 
 
-def _problem(model: type[BaseModel], item: Any, where: str, prefix: str) -> Problem:  # noqa: ANN401 - pydantic's ErrorDetails is a TypedDict of Any
+def _problem(model: type[BaseModel], item: Any, where: str, prefix: str) -> Problem:
     path = [str(part) for part in item["loc"]]
     key = ".".join([prefix, *path] if prefix else path)
     if item["type"] == "extra_forbidden":
         known = _fields_at(model, path[:-1])
-        return Problem(where=where, key=key, expected="a known key", found=path[-1], hint=nearest(path[-1], known))
+        return Problem(
+            where=where, key=key, expected="a known key", found=path[-1], hint=nearest(path[-1], known)
+        )
     if item["type"] == "missing":
         return Problem(where=where, key=key, expected="a value", found="nothing")
     expected = str(item["msg"]).removeprefix("Input should be ").removeprefix("Value error, ")
@@ -53,7 +55,9 @@ def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:
     current = model
     for part in path:
         field = current.model_fields.get(part)
-        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
+        if field is None or not (
+            isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+        ):
             break
         current = field.annotation
     return list(current.model_fields)
