@@ -1,0 +1,1 @@
+"""From rows to numbers: named Polars expressions, LazyFrame in, LazyFrame out."""

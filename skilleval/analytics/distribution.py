@@ -1,0 +1,76 @@
+"""Latency by nearest rank, and what the trials consumed."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from skilleval.analytics.completion import trial_count
+from skilleval.analytics.metric import Metric
+from skilleval.domain import Status
+
+_LATENCY = pl.col("counted_latency_ms")
+# 0.07 * 100 is a little above 7 in binary: without this slack its rank would be 8.
+_RANK_SLACK = 1e-9
+
+
+def nearest_rank(values: pl.Expr, share: float) -> pl.Expr:
+    """Give the smallest known value that at least a share of the known values does not exceed; null if none."""
+    known = values.drop_nulls()
+    rank = (share * known.len() - _RANK_SLACK).ceil().clip(lower_bound=1)
+    return known.sort().get(rank.cast(pl.Int64) - 1, null_on_oob=True)
+
+
+def latency_percentile(percent: int) -> Metric:
+    """Give a percentile of the latency; a time-out stays in at its limit, so it may be a lower bound."""
+    return Metric(
+        name=f"p{percent}_ms",
+        expr=nearest_rank(_LATENCY, percent / 100),
+        unit="ms",
+        source="nearest rank",
+        doc="over the n_latency trials that completed, timed out or broke and whose time is known",
+    )
+
+
+def _total(name: str, unit: str) -> Metric:
+    """Sum what was reported; null, never 0, where nothing was."""
+    column = pl.col(name)
+    reported = column.is_not_null().any()
+    return Metric(
+        name=name, expr=pl.when(reported).then(column.sum()), unit=unit, doc="sum of what was reported"
+    )
+
+
+DISTRIBUTION: tuple[Metric, ...] = (
+    *(latency_percentile(percent) for percent in (50, 95, 99)),
+    Metric(
+        name="n_latency",
+        expr=_LATENCY.count().cast(pl.Int64),
+        unit="trials",
+        doc="trials whose latency enters the percentiles",
+    ),
+    Metric(
+        name="n_censored",
+        expr=trial_count(_LATENCY.is_not_null() & (pl.col("status") == Status.TIMEOUT.value)),
+        unit="trials",
+        doc="those of them that were cut off: their latency is a lower bound",
+    ),
+    Metric(name="n_tries", expr=pl.col("n_tries").sum(), unit="tries", doc="executions, retries included"),
+    Metric(
+        name="n_usage",
+        expr=trial_count(
+            pl.any_horizontal(pl.col("input_tokens", "output_tokens", "total_tokens").is_not_null())
+        ),
+        unit="trials",
+        doc="trials that reported tokens",
+    ),
+    _total("input_tokens", "tokens"),
+    _total("output_tokens", "tokens"),
+    _total("total_tokens", "tokens"),
+    Metric(
+        name="n_cost",
+        expr=pl.col("cost_usd").count().cast(pl.Int64),
+        unit="trials",
+        doc="trials with a price",
+    ),
+    _total("cost_usd", "USD"),
+)

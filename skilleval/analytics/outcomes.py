@@ -1,0 +1,137 @@
+"""From stored rows to outcomes: what each scorer says of each trial, and the counts its group needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from skilleval.analytics.metric import Metric, summarise
+from skilleval.domain import Status, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TRIAL_KEYS = ("run_id", "trial_id")
+
+_FROM_TRIALS = (
+    *TRIAL_KEYS,
+    "benchmark_id",
+    "benchmark_version",
+    "condition_id",
+    "skill_id",
+    "skill_version",
+    "skill_digest",
+    "adapter",
+    "model",
+    "sandbox",
+    "mode",
+    "task_id",
+    "task_tags",
+    "task_weight",
+    "repeat",
+    "status",
+    "latency_ms",
+    "timeout_ms",
+    "n_tries",
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cost_usd",
+)
+
+
+def _judgement() -> tuple[Metric, ...]:
+    score = pl.col("score").fill_nan(None)
+    required = pl.col("required")
+    weight = pl.col("weight").filter(score.is_not_null())
+    mean = (score.drop_nulls() * weight).sum() / weight.sum()
+    known = ~(required & score.is_null()).any() & (weight.sum() > 0)
+    return (
+        Metric(
+            name="passed",
+            # Of no required check at all nothing follows: `all` of nothing would be true.
+            expr=pl.when(required.any()).then(pl.col("passed").filter(required).all(ignore_nulls=False)),
+            unit="verdict",
+            doc="all required checks passed; null if none failed and one is ungraded, or there is none",
+        ),
+        Metric(
+            name="score",
+            expr=pl.when(known).then(mean),
+            unit="share",
+            doc="weighted mean of the check scores; null if a required one is null",
+        ),
+    )
+
+
+def trial_outcomes(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
+    """Combine the checks of each scorer on each trial into one verdict and one score.
+
+    A trial that timed out or whose skill broke has failed, with score 0; one that the infrastructure spoiled is
+    ungraded. A run without any score keeps its trials, ungraded and with a null `scorer`, so that none is lost.
+
+    Grain: one row a trial × scorer of its run.
+    Columns: those of `trials` that group or measure, then `scorer`, `passed` and `score` (null when ungraded),
+        `verdict`, `is_infrastructure`, `graded`, `counted_latency_ms`.
+    """
+    scorers = scores.select("run_id", "scorer").unique()
+    judged = summarise(scores, by=(*TRIAL_KEYS, "scorer"), metrics=_judgement())
+    rows = trials.select(_FROM_TRIALS).join(scorers, on="run_id", how="left")
+    return (
+        rows.join(judged, on=[*TRIAL_KEYS, "scorer"], how="left")
+        .with_columns(is_infrastructure=_is_infrastructure())
+        .with_columns(passed=_by_status(pl.col("passed"), broken=pl.lit(value=False)))
+        .with_columns(
+            score=pl.when(pl.col("passed").is_not_null()).then(
+                _by_status(pl.col("score"), broken=pl.lit(0.0))
+            ),
+            verdict=_verdict(),
+            graded=pl.col("passed").is_not_null(),
+            counted_latency_ms=_counted_latency(),
+        )
+    )
+
+
+def _is_infrastructure() -> pl.Expr:
+    return pl.col("status").is_in([status.value for status in Status if status.is_infrastructure])
+
+
+def _by_status(judged: pl.Expr, *, broken: pl.Expr) -> pl.Expr:
+    ran = pl.col("status") == Status.COMPLETED.value
+    return pl.when(ran).then(judged).when(~pl.col("is_infrastructure")).then(broken)
+
+
+def _verdict() -> pl.Expr:
+    passed = pl.col("passed")
+    said = pl.when(passed).then(pl.lit(Verdict.PASSED.value)).otherwise(pl.lit(Verdict.FAILED.value))
+    return pl.when(passed.is_null()).then(pl.lit(Verdict.UNGRADED.value)).otherwise(said)
+
+
+def _counted_latency() -> pl.Expr:
+    """Give the latency that enters percentiles: a timeout stays in, cut off at its limit at the latest."""
+    latency = pl.col("latency_ms").fill_nan(None)
+    censored = pl.coalesce(latency, pl.col("timeout_ms"))
+    timed_out = pl.col("status") == Status.TIMEOUT.value
+    return pl.when(~pl.col("is_infrastructure")).then(pl.when(timed_out).then(censored).otherwise(latency))
+
+
+def with_group_counts(outcomes: pl.LazyFrame, *, by: Sequence[str]) -> pl.LazyFrame:
+    """Write beside each outcome how its task and its repeat did within the group `by`.
+
+    Metrics over tasks or repeats read these counts from the first row of each, so that one aggregation is enough.
+    Repeats of different runs are different repeats.
+
+    Grain: unchanged.
+    Columns: as given, plus `task_trials`, `task_graded`, `task_passed`, `is_first_of_task` and the same for `repeat`.
+    """
+    windows = {"task": [*by, "task_id"], "repeat": [*by, "run_id", "repeat"]}
+    counts = {"trials": pl.len(), "graded": pl.col("graded").sum(), "passed": pl.col("passed").sum()}
+    return outcomes.with_columns(
+        # Signed, because differences of Polars' unsigned counts wrap around below zero.
+        *(
+            count.cast(pl.Int64).over(keys).alias(f"{window}_{name}")
+            for window, keys in windows.items()
+            for name, count in counts.items()
+        ),
+        *((pl.int_range(pl.len()) == 0).over(keys).alias(f"is_first_of_{w}") for w, keys in windows.items()),
+    )

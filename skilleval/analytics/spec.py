@@ -1,0 +1,104 @@
+"""What a reader may choose about the analysis; every value comes from `conf/`, none has a default here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from skilleval.errors import ConfigError, Problem
+
+
+class Preset(StrEnum):
+    """Whose formulas: ours, or those of the tool `eval-skills` with its rounding and conventions."""
+
+    DEFAULT = "default"
+    EVAL_SKILLS = "eval_skills"
+
+
+class ScoringMethod(StrEnum):
+    """How a benchmark turns the scores of its trials into one partial score."""
+
+    MEAN = "mean"
+    WEIGHTED_MEAN = "weighted_mean"
+    PASS_AT_K = "pass_at_k"  # noqa: S105 - a rate of passing, not a password
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompositeWeights:
+    """The weight of each part of the composite score; only their proportions matter."""
+
+    completion: float
+    partial: float
+    speed: float
+    reliability: float
+
+    @property
+    def total(self) -> float:
+        """Sum of all weights."""
+        return self.completion + self.partial + self.speed + self.reliability
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisSpec:
+    """All settings of one analysis.
+
+    `level` is the confidence level of intervals, `k` the number of tries of pass@k and pass^k, `max_latency_ms` the
+    latency that earns no speed credit (null: speed is not known), `seed` drives the bootstrap.
+
+    Raises:
+        ConfigError: one problem a number that no formula can use.
+    """
+
+    preset: Preset
+    level: float
+    k: int
+    weights: CompositeWeights
+    scoring_method: ScoringMethod
+    max_latency_ms: float | None
+    seed: int
+
+    def __post_init__(self) -> None:
+        problems = tuple(
+            Problem(where="analysis", key=key, expected=expected, found=repr(found))
+            for usable, key, expected, found in self._rules()
+            if not usable
+        )
+        if problems:
+            raise ConfigError("the analysis cannot be done with these settings", problems=problems)
+
+    def _rules(self) -> list[tuple[bool, str, str, object]]:
+        weights = asdict(self.weights)
+        limit = self.max_latency_ms
+        total = self.weights.total
+        return [
+            (self.preset in set(Preset), "preset", _one_of(Preset), self.preset),
+            (
+                self.scoring_method in set(ScoringMethod),
+                "scoring_method",
+                _one_of(ScoringMethod),
+                self.scoring_method,
+            ),
+            (0 < self.level < 1, "level", "a number between 0 and 1, both excluded", self.level),
+            (self.k >= 1, "k", "a whole number of at least 1", self.k),
+            (
+                limit is None or (math.isfinite(limit) and limit > 0),
+                "max_latency_ms",
+                "a finite number above 0",
+                limit,
+            ),
+            *(
+                (
+                    math.isfinite(weight) and weight >= 0,
+                    f"composite.{name}",
+                    "a finite number, 0 or more",
+                    weight,
+                )
+                for name, weight in weights.items()
+            ),
+            (total != 0, "composite", "at least one weight above 0", weights),
+        ]
+
+
+def _one_of(kinds: type[StrEnum]) -> str:
+    return f"one of {', '.join(kinds)}"

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from skilleval.analytics.failures import failed_trials, task_matrix
+
+Grid = Callable[..., tuple[pl.LazyFrame, pl.LazyFrame]]
+Build = Callable[[list[dict[str, Any]]], pl.LazyFrame]
+
+
+def test_only_what_did_not_pass_is_listed(grid: Grid) -> None:
+    """Wrong, broken, spoiled and ungraded trials are listed with status and verdict; passed ones are not."""
+    found = failed_trials(*grid([[1, 0], ["timeout", None], ["provider_error", 1]]), 100).collect()
+    assert found.select("task_id", "repeat", "status", "verdict").rows() == [
+        ("t000", 1, "completed", "failed"),
+        ("t001", 0, "timeout", "failed"),
+        ("t001", 1, "completed", "ungraded"),
+        ("t002", 0, "provider_error", "ungraded"),
+    ]
+
+
+def test_a_failure_carries_what_explains_it(trials_of: Build, scores_of: Build) -> None:
+    """Reasons of the checks that did not pass stand in check order, beside input, expectation and output."""
+    trials = trials_of(
+        [{"task_id": "t", "trial_id": "x", "input": "[1]", "expected": "[2]", "output": "3", "stderr": "oh"}]
+    )
+    checks: list[dict[str, Any]] = [
+        {"check_id": "c", "score": None, "reason": "judge is out"},
+        {"check_id": "a", "score": 0.0, "reason": "wrong", "evidence": "3"},
+        {"check_id": "b", "score": 1.0, "reason": "fine", "evidence": "!"},
+        {"check_id": "d", "score": 0.0, "reason": "", "evidence": ""},
+    ]
+    row = failed_trials(trials, scores_of([{"trial_id": "x"} | check for check in checks]), 1).collect()
+    names = ["reason", "evidence", "input", "expected", "output", "stderr"]
+    assert row.select(names).row(0) == ("wrong\njudge is out", "3", "[1]", "[2]", "3", "oh")
+
+
+def test_a_limit_is_shared_out_and_the_whole_number_told(grid: Grid) -> None:
+    """A skill that fails everywhere does not crowd out the one failure of another."""
+    loud = grid([[0]] * 9, skill_id="a-loud", condition_id="c1")
+    quiet = grid([[0], [1]], skill_id="b-quiet", condition_id="c2")
+    trials, scores = (pl.concat(parts) for parts in zip(loud, quiet, strict=True))
+    found = failed_trials(trials, scores, 3).collect()
+    assert found.select("skill_id", "task_id", "n_failures").rows() == [
+        ("a-loud", "t000", 10),
+        ("a-loud", "t001", 10),
+        ("b-quiet", "t000", 10),
+    ]
+
+
+def test_nothing_failed_gives_an_empty_list_with_its_columns(grid: Grid) -> None:
+    """A clean run has no failures, and readers still find every column."""
+    clean, dirty = (failed_trials(*grid([[cell]]), 5).collect() for cell in (1, 0))
+    assert (clean.height, clean.schema) == (0, dirty.schema)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([1, 0, 1], (3, 3, 2, 2 / 3, True)),
+        ([1, 1], (2, 2, 2, 1.0, False)),
+        ([0, "timeout"], (2, 2, 0, 0.0, False)),
+        ([1, "skill_error"], (2, 2, 1, 0.5, True)),
+        ([1, "provider_error"], (2, 1, 1, 1.0, None)),
+        ([None], (1, 0, 0, None, None)),
+    ],
+)
+def test_a_cell_of_the_matrix(grid: Grid, cells: list[object], expected: tuple[object, ...]) -> None:
+    """Each task shows its trials, verdicts, passes, rate and whether it is flaky, null where not known."""
+    found = task_matrix(*grid([cells])).collect()
+    assert found.select("n", "n_graded", "n_passed", "rate", "is_flaky").row(0) == expected
+
+
+def test_the_matrix_has_a_row_for_each_task(grid: Grid) -> None:
+    """Tasks appear once a condition and scorer, in order."""
+    found = task_matrix(*grid([[1], [0], [1]])).collect()
+    assert found.select("skill_id", "scorer", "task_id", "rate").rows() == [
+        ("s", "exact", "t000", 1.0),
+        ("s", "exact", "t001", 0.0),
+        ("s", "exact", "t002", 1.0),
+    ]

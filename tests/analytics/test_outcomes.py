@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+import pytest
+
+from skilleval.analytics.outcomes import trial_outcomes, with_group_counts
+
+Build = Callable[[list[dict[str, Any]]], pl.LazyFrame]
+Grid = Callable[..., tuple[pl.LazyFrame, pl.LazyFrame]]
+
+YES: dict[str, Any] = {"passed": True, "score": 1.0}
+NO: dict[str, Any] = {"passed": False, "score": 0.25}
+DONT_KNOW: dict[str, Any] = {"passed": None, "score": None}
+OPTIONAL: dict[str, Any] = {"required": False}
+
+
+def _outcome(
+    trials_of: Build, scores_of: Build, checks: list[dict[str, Any]], status: str = "completed"
+) -> dict[str, Any]:
+    trials = trials_of([{"task_id": "t", "trial_id": "x", "status": status}])
+    scores = scores_of([{"trial_id": "x", "check_id": str(i)} | check for i, check in enumerate(checks)])
+    return trial_outcomes(trials, scores).collect().row(0, named=True)
+
+
+@pytest.mark.parametrize(
+    ("checks", "verdict", "score"),
+    [
+        ([YES], "passed", 1.0),
+        ([NO], "failed", 0.25),
+        ([YES, NO], "failed", 0.625),
+        ([YES | {"weight": 3.0}, NO], "failed", 0.8125),
+        ([YES, NO | OPTIONAL], "passed", 0.625),
+        ([YES, DONT_KNOW], "ungraded", None),
+        ([NO, DONT_KNOW], "failed", None),
+        ([YES, DONT_KNOW | OPTIONAL], "passed", 1.0),
+        ([DONT_KNOW], "ungraded", None),
+        ([YES | OPTIONAL], "ungraded", None),
+        ([YES | {"weight": 0.0}], "passed", None),
+        ([NO | {"score": math.nan}], "failed", None),
+    ],
+)
+def test_checks_combine_into_one_verdict_and_score(
+    trials_of: Build, scores_of: Build, checks: list[dict[str, Any]], verdict: str, score: float | None
+) -> None:
+    """Required checks decide the verdict, weights the score; what is not known stays null and is never 0 or NaN."""
+    outcome = _outcome(trials_of, scores_of, checks)
+    assert (outcome["verdict"], outcome["score"]) == (verdict, score)
+
+
+@pytest.mark.parametrize("status", ["timeout", "skill_error"])
+def test_a_broken_trial_has_failed_whatever_its_checks_say(
+    trials_of: Build, scores_of: Build, status: str
+) -> None:
+    """A time-out or an error of the skill is a failure with score 0."""
+    outcome = _outcome(trials_of, scores_of, [YES], status=status)
+    assert (outcome["passed"], outcome["score"], outcome["graded"]) == (False, 0.0, True)
+
+
+@pytest.mark.parametrize("status", ["provider_error", "sandbox_error", "unsupported", "blocked"])
+def test_a_spoiled_trial_is_ungraded_whatever_its_checks_say(
+    trials_of: Build, scores_of: Build, status: str
+) -> None:
+    """Where the infrastructure failed, the skill is neither right nor wrong."""
+    outcome = _outcome(trials_of, scores_of, [YES], status=status)
+    assert (outcome["passed"], outcome["score"], outcome["is_infrastructure"]) == (None, None, True)
+
+
+def test_a_trial_without_score_rows_is_ungraded_and_kept(trials_of: Build, scores_of: Build) -> None:
+    """A scorer of the run that says nothing of a trial leaves it ungraded; it does not vanish."""
+    trials = trials_of([{"task_id": "a", "trial_id": "a"}, {"task_id": "b", "trial_id": "b"}])
+    outcomes = trial_outcomes(trials, scores_of([{"trial_id": "a"} | YES])).collect().sort("task_id")
+    assert outcomes["verdict"].to_list() == ["passed", "ungraded"]
+    assert outcomes["scorer"].to_list() == ["exact", "exact"]
+
+
+def test_a_run_that_was_never_scored_keeps_its_trials(trials_of: Build, scores_of: Build) -> None:
+    """Without any score the scorer is null and every trial is ungraded."""
+    outcomes = trial_outcomes(trials_of([{"task_id": "a"}]), scores_of([])).collect()
+    assert outcomes.select("scorer", "verdict").rows() == [(None, "ungraded")]
+
+
+def test_each_scorer_judges_each_trial_of_its_own_run(trials_of: Build, scores_of: Build) -> None:
+    """Two scorers give two rows a trial, and a run's scorers do not judge another run's trials."""
+    trials = trials_of([{"task_id": "a", "trial_id": "x"}, {"task_id": "a", "trial_id": "x", "run_id": "q"}])
+    scores = scores_of(
+        [
+            {"trial_id": "x", "scorer": "exact"} | YES,
+            {"trial_id": "x", "scorer": "contains"} | NO,
+            {"trial_id": "x", "run_id": "q"} | NO,
+        ]
+    )
+    outcomes = trial_outcomes(trials, scores).collect().sort("run_id", "scorer")
+    assert outcomes.select("run_id", "scorer", "passed").rows() == [
+        ("q", "exact", False),
+        ("r", "contains", False),
+        ("r", "exact", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "latency_ms", "expected"),
+    [
+        ("completed", 12.5, 12.5),
+        ("completed", None, None),
+        ("skill_error", 7.0, 7.0),
+        ("timeout", 5001.0, 5001.0),
+        ("timeout", None, 5000.0),
+        ("provider_error", 30.0, None),
+    ],
+)
+def test_es_10_a_timeout_keeps_a_latency(
+    grid: Grid, status: str, latency_ms: float | None, expected: float | None
+) -> None:
+    """What was cut off counts with its time or its limit; what the infrastructure spoiled does not count."""
+    cell: object = 1 if status == "completed" else status
+    outcomes = trial_outcomes(*grid([[cell]], latency_ms=latency_ms, timeout_ms=5000.0)).collect()
+    assert outcomes["counted_latency_ms"].to_list() == [expected]
+
+
+def test_group_counts_stand_beside_each_trial(grid: Grid) -> None:
+    """Each row knows how its task and its repeat did, and one row of each is marked as the first."""
+    rows = with_group_counts(trial_outcomes(*grid([[1, 0], [1, None]])), by=["scorer"]).collect()
+    columns = [
+        "task_id",
+        "repeat",
+        "task_trials",
+        "task_graded",
+        "task_passed",
+        "repeat_graded",
+        "repeat_passed",
+    ]
+    assert rows.sort("task_id", "repeat").select(columns).rows() == [
+        ("t000", 0, 2, 2, 1, 2, 2),
+        ("t000", 1, 2, 2, 1, 1, 0),
+        ("t001", 0, 2, 1, 1, 2, 2),
+        ("t001", 1, 2, 1, 1, 1, 0),
+    ]
+    assert rows["is_first_of_task"].sum() == 2
+    assert rows["is_first_of_repeat"].sum() == 2
