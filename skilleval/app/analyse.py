@@ -1,0 +1,70 @@
+"""From the stored rows of a run to its report; a fresh run and an old one take the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from skilleval.analytics.failures import failed_trials, task_matrix
+from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
+from skilleval.analytics.summary import summary
+from skilleval.report.build import build_report
+from skilleval.report.document import Report
+from skilleval.results.schema import SCORES, TRIALS
+from skilleval.results.store import compact, read_manifest, scan_table
+
+_FAILURES_SHOWN = 200
+
+
+def analyse(folder: Path) -> Report:
+    """Build the report of a stored run.
+
+    Rows that a killed run left in its journal are made into tables first.
+
+    Raises:
+        ResultsError: the folder holds no run, or a table is missing.
+    """
+    compact(folder)
+    manifest = read_manifest(folder)
+    trials, scores = scan_table(folder, TRIALS), scan_table(folder, SCORES)
+    spec = analysis_spec(manifest)
+    return build_report(
+        manifest=manifest,
+        summary=summary(trials, scores, spec=spec).collect(),
+        matrix=task_matrix(trials, scores).collect(),
+        failures=failed_trials(trials, scores, limit=_FAILURES_SHOWN).collect(),
+        gate=manifest["config"]["gate"],
+    )
+
+
+def analysis_spec(manifest: Mapping[str, Any]) -> AnalysisSpec:
+    """Give the settings of the analysis that a run was composed with.
+
+    The latency that earns no speed credit is the benchmark's, else the run's time limit.
+    """
+    config, benchmark = manifest["config"], manifest["benchmark"]
+    analysis = config["analysis"]
+    return AnalysisSpec(
+        preset=Preset(analysis["preset"]),
+        level=analysis["level"],
+        k=analysis["k"] if analysis["k"] is not None else benchmark["k"],
+        weights=CompositeWeights(**analysis["composite"]),
+        scoring_method=ScoringMethod(benchmark["scoring_method"]),
+        max_latency_ms=benchmark["max_latency_ms"] or config["runner"]["timeout_ms"],
+        seed=config["runner"]["seed"],
+    )
+
+
+def trials_by_status(folder: Path) -> dict[str, int]:
+    """Count the trials of a run by status."""
+    counted = scan_table(folder, TRIALS).group_by("status").agg(pl.len().alias("n")).sort("status").collect()
+    return dict(counted.iter_rows())
+
+
+def graded_scores(folder: Path) -> int:
+    """Count the checks of a run that have a verdict."""
+    graded = scan_table(folder, SCORES).filter(pl.col("passed").is_not_null())
+    return int(graded.select(pl.len()).collect().item())

@@ -1,0 +1,45 @@
+"""Stored reports in other formats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from skilleval.app.analyse import analyse
+from skilleval.app.evaluate import write_reports
+from skilleval.errors import UsageError
+from skilleval.registry import part
+from skilleval.report import WRITERS
+from skilleval.report.document import Report, from_json
+from skilleval.results.find import find_run
+from skilleval.results.store import write_text
+
+
+def convert_report(
+    source: str, *, formats: Sequence[str], output: Path | None, store: Path
+) -> dict[str, Path]:
+    """Write a stored run (folder, id, `latest`) or a JSON report in other formats.
+
+    `output` is a folder, or a file where one format is asked for; default is beside the source.
+
+    Raises:
+        SkillevalError: the source is neither, a format is unknown, or one file was named for several formats.
+    """
+    writers = {name: part(WRITERS, name, key="--format") for name in formats}
+    report, beside = _read(source, store)
+    if output is None or output.is_dir() or not output.suffix:
+        return write_reports(report, output or beside, list(writers))
+    if len(writers) > 1:
+        msg = f"--output {output} names one file, but {len(writers)} formats are asked for"
+        raise UsageError(msg, hint="name a folder")
+    name, writer = next(iter(writers.items()))
+    write_text(output, writer.render(report))
+    return {name: output}
+
+
+def _read(source: str, store: Path) -> tuple[Report, Path]:
+    path = Path(source)
+    if path.is_file():
+        return from_json(path.read_text(encoding="utf-8"), where=str(path)), path.parent
+    folder = find_run(source, store)
+    return analyse(folder), folder

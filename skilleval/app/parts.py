@@ -1,0 +1,81 @@
+"""Settings become parts: the registries are read here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skilleval.adapters import ADAPTERS
+from skilleval.adapters.base import Adapter
+from skilleval.config.settings import PartSettings
+from skilleval.domain import Skill
+from skilleval.registry import part
+from skilleval.sandboxes import SANDBOXES
+from skilleval.sandboxes.base import Sandbox
+from skilleval.scorers import SCORERS
+from skilleval.scorers.base import Scorer
+from skilleval.scorers.task import TaskScorer
+
+AUTO = "auto"
+_TASK = "task"
+_CONFIG = "config"
+
+
+def build_sandbox(settings: PartSettings) -> Sandbox:
+    """Make the sandbox that `sandbox.kind` names."""
+    kind = part(SANDBOXES, settings.kind, key="sandbox.kind")
+    sandbox: Sandbox = kind(kind.Options.parse(settings.options, where=_CONFIG, prefix="sandbox"))
+    return sandbox
+
+
+def adapter_kind(settings: PartSettings, skill: Skill) -> str:
+    """Say how a skill is driven: as the config says, else as its own manifest does."""
+    return skill.adapter if settings.kind == AUTO else settings.kind
+
+
+def adapter_options(settings: PartSettings, kind: str) -> Mapping[str, Any]:
+    """Give the options of one adapter: under `auto` each kind has a block of its own."""
+    options: Mapping[str, Any] = settings.options.get(kind, {}) if settings.kind == AUTO else settings.options
+    return {key: value for key, value in options.items() if key != "kind"}
+
+
+def build_adapters(settings: PartSettings, skills: Sequence[Skill], sandbox: Sandbox) -> dict[str, Adapter]:
+    """Make one adapter a kind that the skills need."""
+    prefix = "adapter.{}" if settings.kind == AUTO else "adapter"
+    made: dict[str, Adapter] = {}
+    for name in sorted({adapter_kind(settings, skill) for skill in skills}):
+        kind = part(ADAPTERS, name, key="adapter.kind")
+        options = kind.Options.parse(
+            adapter_options(settings, name), where=_CONFIG, prefix=prefix.format(name)
+        )
+        made[name] = kind(options, sandbox)
+    return made
+
+
+def known_adapters() -> list[str]:
+    """Give the kinds of adapters there are."""
+    return sorted(ADAPTERS)
+
+
+def build_scorers(settings: Mapping[str, PartSettings]) -> dict[str, Scorer]:
+    """Make every named scorer of a run."""
+    return {name: _scorer(one.kind, one.options, f"scorers.{name}") for name, one in settings.items()}
+
+
+def _scorer(name: str, options: Mapping[str, Any], prefix: str) -> Scorer:
+    if name == _TASK:
+        return _task_scorer(options, prefix)
+    kind = part(SCORERS, name, key=f"{prefix}.kind")
+    scorer: Scorer = kind(kind.Options.parse(options, where=_CONFIG, prefix=prefix))
+    return scorer
+
+
+def _task_scorer(options: Mapping[str, Any], prefix: str) -> TaskScorer:
+    fallback = str(options["fallback"])
+    part(SCORERS, fallback, key=f"{prefix}.fallback")
+    blocks = {name: block for name, block in options.items() if name != "fallback"}
+    scorers = {
+        name: _scorer(name, {key: value for key, value in block.items() if key != "kind"}, f"{prefix}.{name}")
+        for name, block in blocks.items()
+    }
+    return TaskScorer(fallback=fallback, scorers=scorers)

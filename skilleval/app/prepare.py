@@ -1,0 +1,152 @@
+"""Getting a run ready: everything is read, checked and counted before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skilleval.adapters.base import Adapter
+from skilleval.app.parts import (
+    adapter_kind,
+    adapter_options,
+    build_adapters,
+    build_sandbox,
+    build_scorers,
+    known_adapters,
+)
+from skilleval.catalog.benchmarks import BenchmarkReading, find_benchmark, read_tasks
+from skilleval.catalog.read import Catalog, read_catalog, usable_skills
+from skilleval.config.compose import Composed
+from skilleval.config.settings import PartSettings, Settings
+from skilleval.domain import Benchmark, Condition, Skill, Trial, content_hash
+from skilleval.errors import Problem
+from skilleval.plan import PlannedSkill, PlanOptions, build_trials, longest_duration_s
+from skilleval.registry import part
+from skilleval.report import WRITERS
+from skilleval.sandboxes.base import Sandbox
+from skilleval.scorers.base import Scorer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A run that is ready to start. `warnings` are what a user must know before the first trial."""
+
+    composed: Composed
+    skills: tuple[Skill, ...]
+    benchmark: Benchmark
+    trials: tuple[Trial, ...]
+    adapters: Mapping[str, Adapter]
+    sandbox: Sandbox
+    scorers: Mapping[str, Scorer]
+    warnings: tuple[str, ...]
+    notices: tuple[str, ...]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings behind it."""
+        return self.composed.settings
+
+    def facts(self) -> dict[str, Any]:
+        """Count and estimate, as `--dry-run` shows it."""
+        runner = self.settings.runner
+        longest = longest_duration_s(self.trials, concurrency=runner.concurrency, tries=runner.retries + 1)
+        return {
+            "skills": [f"{skill.id} {skill.version}" for skill in self.skills],
+            "benchmark": f"{self.benchmark.id}@{self.benchmark.version}",
+            "scorers": sorted(self.scorers),
+            "n_skills": len(self.skills),
+            "n_tasks": len(self.benchmark.tasks),
+            "repeats": runner.repeats,
+            "n_trials": len(self.trials),
+            "concurrency": runner.concurrency,
+            "longest_duration_s": longest,
+            "warnings": list(self.warnings),
+        }
+
+
+def prepare(composed: Composed) -> Prepared:
+    """Read skills and benchmark, make the parts, lay out the trials.
+
+    Raises:
+        SkillevalError: anything that would spoil the run, found before its first trial.
+    """
+    settings = composed.settings
+    for name in settings.report.formats:
+        part(WRITERS, name, key="report.formats")
+    scorers = build_scorers(settings.scorers)
+    sandbox = build_sandbox(settings.sandbox)
+    catalog = _drivable(read_catalog([Path(path) for path in settings.skill_set.paths]), settings.adapter)
+    skills = usable_skills(catalog, skip_invalid=settings.skill_set.skip_invalid)
+    reading = _benchmark(settings)
+    adapters = build_adapters(settings.adapter, skills, sandbox)
+    planned = [_planned(skill, settings, sandbox) for skill in skills]
+    options = PlanOptions(
+        repeats=settings.runner.repeats, seed=settings.runner.seed, timeout_ms=settings.runner.timeout_ms
+    )
+    left_out = [f"left out: {problem}" for problem in catalog.problems]
+    return Prepared(
+        composed=composed,
+        skills=skills,
+        benchmark=reading.benchmark,
+        trials=build_trials(planned, reading.benchmark, options),
+        adapters=adapters,
+        sandbox=sandbox,
+        scorers=scorers,
+        warnings=(*sandbox.warnings, *left_out, *_unscored(reading.benchmark, scorers)),
+        notices=(*catalog.notices, *reading.notices),
+    )
+
+
+def _benchmark(settings: Settings) -> BenchmarkReading:
+    if settings.benchmark.tasks is not None:
+        return read_tasks(Path(settings.benchmark.tasks))
+    return find_benchmark(settings.benchmark.name, [Path(root) for root in settings.benchmark.roots])
+
+
+def _drivable(catalog: Catalog, adapter: PartSettings) -> Catalog:
+    """Set skills apart that no adapter here can drive."""
+    known = known_adapters()
+    problems = [
+        Problem(
+            where=str(skill.source),
+            key="adapterType",
+            expected=f"one of {', '.join(known)}",
+            found=skill.adapter,
+            hint="choose how to drive it with adapter=KIND",
+        )
+        for skill in catalog.skills
+        if adapter_kind(adapter, skill) not in known and adapter_kind(adapter, skill) == skill.adapter
+    ]
+    strangers = {problem.where for problem in problems}
+    skills = tuple(skill for skill in catalog.skills if str(skill.source) not in strangers)
+    return Catalog(skills=skills, problems=(*catalog.problems, *problems), notices=catalog.notices)
+
+
+def _planned(skill: Skill, settings: Settings, sandbox: Sandbox) -> PlannedSkill:
+    kind = adapter_kind(settings.adapter, skill)
+    options = (dict(adapter_options(settings.adapter, kind)), dict(settings.sandbox.options))
+    condition = Condition(
+        skill_id=skill.id,
+        skill_version=skill.version,
+        skill_digest=skill.digest,
+        adapter=kind,
+        sandbox=sandbox.name,
+        options_digest=content_hash(*options),
+    )
+    return PlannedSkill(skill=skill, condition=condition)
+
+
+def _unscored(benchmark: Benchmark, scorers: Mapping[str, Scorer]) -> list[str]:
+    """Warn of tasks whose own evaluator is not there: they are going to be ungraded."""
+    if "task" not in scorers:
+        return []
+    options = scorers["task"].info.options
+    named = [task.evaluator.kind for task in benchmark.tasks if task.evaluator]
+    absent = sorted({kind for kind in named if kind not in options})
+    return [
+        f"{sum(kind == one for kind in named)} tasks name the evaluator {one!r}, which is not there: "
+        f"they will be ungraded under scorer=task"
+        for one in absent
+    ]

@@ -1,0 +1,185 @@
+"""What a user sees: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from skilleval.domain import TrialRecord
+    from skilleval.errors import SkillevalError
+    from skilleval.runner import Observer
+
+_PLAIN_EVERY_S = 5.0
+_REFRESH_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """How to talk to the user."""
+
+    json: bool = False
+    color: bool = True
+    verbose: bool = False
+
+    def stdout(self) -> Console:
+        """Open the console for results."""
+        return self._console(stderr=False)
+
+    def stderr(self) -> Console:
+        """Open the console for progress and messages."""
+        return self._console(stderr=True)
+
+    def _console(self, *, stderr: bool) -> Console:
+        from rich.console import Console
+
+        return Console(stderr=stderr, no_color=not self.color, highlight=False)
+
+    def say(self, text: str) -> None:
+        """Print a line for people on stdout; nothing with `--json`."""
+        if not self.json:
+            click.echo(text)
+
+    def document(self, value: object) -> None:
+        """Print the one JSON document of `--json`."""
+        if self.json:
+            click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
+
+    def error(self, error: SkillevalError) -> None:
+        """Print an error: on stderr for people, as the document with `--json`."""
+        self.document(
+            {
+                "error": error.message,
+                "problems": [_problem_json(one) for one in error.problems],
+                "hint": error.hint,
+                "exit_code": error.exit_code,
+            }
+        )
+        click.echo(
+            f"{click.style('error:', fg='red', bold=True) if self.color else 'error:'} {error}", err=True
+        )
+
+    def configure_logging(self) -> None:
+        """Send our own log to stderr: warnings, and with -v what is being done."""
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(_Lower())
+        handler.addFilter(_Once())
+        logger = logging.getLogger("skilleval")
+        logger.handlers[:] = [handler]
+        logger.setLevel(logging.INFO if self.verbose else logging.WARNING)
+        logger.propagate = False
+
+
+class _Once(logging.Filter):
+    """Lets a warning through once, however many jobs of a sweep have it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message = record.getMessage()
+        known = record.levelno >= logging.WARNING and message in self._said
+        self._said.add(message)
+        return not known
+
+
+class _Lower(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return f"{record.levelname.lower()}: {record.getMessage()}"
+
+
+def _problem_json(problem: object) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(problem)  # type: ignore[call-overload, no-any-return]
+
+
+@contextmanager
+def progress(screen: Screen, *, title: str, total: int) -> Iterator[Observer]:
+    """Show the progress of a run on stderr: a bar with rate and ETA on a terminal, else a line now and then."""
+    if screen.stderr().is_terminal:
+        with _bar(screen, title, total) as observe:
+            yield observe
+    else:
+        yield _Lines(title, total).observe
+
+
+@contextmanager
+def _bar(screen: Screen, title: str, total: int) -> Iterator[Observer]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("ETA"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[troubles]}"),
+    )
+    with Progress(*columns, console=screen.stderr(), transient=True) as bars:
+        task = bars.add_task(title, total=total, rate="", troubles="")
+        tally = _Tally()
+
+        def observe(record: TrialRecord) -> None:
+            if tally.add(record, every_s=_REFRESH_S) or tally.done == total:
+                bars.update(task, completed=tally.done, rate=f"{tally.rate:,.1f}/s", troubles=tally.troubles)
+
+        yield observe
+
+
+class _Tally:
+    """Counts finished trials and says when it is time to show them."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self._errors = 0
+        self._started = self._shown = time.monotonic()
+
+    def add(self, record: TrialRecord, *, every_s: float) -> bool:
+        self.done += 1
+        self._errors += record.attempt.status.value != "completed"
+        now = time.monotonic()
+        if now - self._shown < every_s:
+            return False
+        self._shown = now
+        return True
+
+    @property
+    def rate(self) -> float:
+        return self.done / max(time.monotonic() - self._started, 1e-9)
+
+    @property
+    def troubles(self) -> str:
+        return f"{self._errors} not completed" if self._errors else ""
+
+
+class _Lines:
+    """Progress for logs: at most a line every few seconds, and one at the end."""
+
+    def __init__(self, title: str, total: int) -> None:
+        self._title, self._total = title, total
+        self._tally = _Tally()
+
+    def observe(self, record: TrialRecord) -> None:
+        tally = self._tally
+        due = tally.add(record, every_s=_PLAIN_EVERY_S)
+        if not due and tally.done != self._total:
+            return
+        left_s = (self._total - tally.done) / max(tally.rate, 1e-9)
+        extra = f", {tally.troubles}" if tally.troubles else ""
+        click.echo(
+            f"{self._title}: {tally.done}/{self._total} trials, {tally.rate:,.1f}/s, ETA {left_s:.0f} s{extra}",
+            err=True,
+        )

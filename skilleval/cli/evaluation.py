@@ -1,0 +1,178 @@
+"""`skilleval eval`: run skills on a benchmark, keep every row, report."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
+from skilleval.cli.request import Request
+
+if TYPE_CHECKING:
+    from skilleval.app import Outcome, Prepared
+
+log = logging.getLogger(__name__)
+
+_EXAMPLE = """
+skilleval eval --skills ./my-skill --benchmark coding-easy --runs 3 --format json html
+skilleval eval --skills a/skill.json b/skill.json scorer=contains runner.concurrency=2
+skilleval eval -m --skills ./my-skill scorer=exact,contains
+"""
+
+_SETTINGS = {
+    "benchmark": "benchmark.name",
+    "tasks": "benchmark.tasks",
+    "concurrency": "runner.concurrency",
+    "timeout": "runner.timeout_ms",
+    "retries": "runner.retries",
+    "runs": "runner.repeats",
+    "evaluator": "scorers.task.fallback",
+    "min_completion": "gate.min_completion",
+    "output_dir": "paths.output_dir",
+    "store": "paths.store",
+}
+"""Option → the setting it is short for."""
+
+_FLAGS = {
+    "exit_on_fail": "gate.exit_on_fail",
+    "fail_on_error": "gate.fail_on_error",
+    "skip_invalid": "skill_set.skip_invalid",
+}
+
+
+@click.command("eval", cls=Command, example=_EXAMPLE, short_help="Run skills on a benchmark and report.")
+@click.argument("words", nargs=-1, metavar="[SKILL]... [KEY=VALUE]...")
+@click.option("--skills", cls=Many, metavar="PATH...", help="skill.json files or folders that hold them.")
+@click.option("--benchmark", metavar="ID|FILE", help="Benchmark by id or path (coding-easy).")
+@click.option("--tasks", metavar="FILE", help="A file of tasks instead of a benchmark.")
+@click.option(
+    "--benchmarks-dir", cls=Many, metavar="DIR...", help="Further folders to look for benchmarks in."
+)
+@click.option("--runs", type=int, metavar="N", help="Repeats of each task (1).")
+@click.option("--concurrency", type=int, metavar="N", help="Trials at once (4).")
+@click.option(
+    "--timeout", type=float, metavar="MS", help="Limit of a trial in ms; a task's own wins (30000)."
+)
+@click.option("--retries", type=int, metavar="N", help="Further tries after a failed call (0).")
+@click.option("--evaluator", metavar="KIND", help="Scorer for tasks that name none (exact).")
+@click.option("--min-completion", type=float, metavar="RATE", help="Completion to reach, 0-1 (0.7).")
+@click.option("--exit-on-fail", is_flag=True, help="Exit 1 if a skill stays below --min-completion.")
+@click.option("--fail-on-error", is_flag=True, help="Exit 3 also if a skill errors or times out.")
+@click.option(
+    "--skip-invalid", is_flag=True, help="Leave out skills that cannot be read instead of stopping."
+)
+@click.option(
+    "--format", "formats", cls=Many, metavar="NAME...", help="Reports: json markdown html (json markdown)."
+)
+@click.option(
+    "--output-dir", metavar="DIR", help="Where <run_id>/ with tables and reports goes (outputs/<name>)."
+)
+@click.option("--store", metavar="DIR", help="Where <run_id>/ with the tables goes instead.")
+@click.option("--dry-run", is_flag=True, help="Check everything, count, estimate; run and write nothing.")
+@click.option("-m", "--multirun", is_flag=True, help="Sweep over comma-separated overrides with Hydra.")
+@click.option("--cfg", type=click.Choice(["job", "hydra", "all"]), help="Print the composed config and stop.")
+@click.option("--info", is_flag=True, help="Print what Hydra composed from where, and stop.")
+@click.option("--config-dir", metavar="DIR", help="A further config folder, searched first.")
+@common_options
+def eval_(common: Common, **options: Any) -> None:
+    """Run every skill on every task, keep every row, and report.
+
+    Skills may be named with --skills or as arguments. Any KEY=VALUE is a Hydra override; it wins over project file
+    (skilleval.yaml), user file and defaults. Exit codes: 0 ok, 1 gate not met, 2 bad usage or config, 3
+    infrastructure error or every trial errored, 4 nothing evaluated, 130 interrupted.
+    """
+    overrides, words = overrides_and_words(options["words"])
+    shorthand = _option_overrides(options, [*options["skills"], *words])
+    request = Request(
+        overrides=(*shorthand, *overrides),
+        config_dirs=(Path(options["config_dir"]),) if options["config_dir"] else (),
+        dry_run=options["dry_run"],
+        multirun=options["multirun"],
+        cfg=options["cfg"],
+        info=options["info"],
+    )
+    evaluate(common, request)
+
+
+def evaluate(common: Common, request: Request) -> None:
+    """Compose and run, once or as a sweep."""
+    if request.multirun or request.cfg or request.info:
+        from skilleval.cli.sweep import hand_to_hydra
+
+        hand_to_hydra(common, request)
+    else:
+        _run_once(common, request)
+
+
+def _option_overrides(options: Mapping[str, Any], skills: Sequence[str]) -> Iterator[str]:
+    """Turn options into overrides, so that option and override are one mechanism."""
+    from skilleval.config.compose import quote
+
+    if skills:
+        yield f"skill_set.paths={quote(list(skills))}"
+    for name, key in _SETTINGS.items():
+        if options[name] is not None:
+            yield f"{key}={quote(options[name])}"
+    for name, key in _FLAGS.items():
+        if options[name]:
+            yield f"{key}=true"
+    if options["formats"]:
+        yield f"report.formats={quote(list(options['formats']))}"
+    if options["benchmarks_dir"]:
+        yield f"benchmark.roots={quote(list(options['benchmarks_dir']))}"
+
+
+def _run_once(common: Common, request: Request) -> None:
+    from skilleval import app
+    from skilleval.cli.console import progress
+    from skilleval.config.compose import compose_settings
+
+    composed = compose_settings(
+        request.overrides,
+        project=Path.cwd(),
+        config_file=common.config_file,
+        config_dirs=request.config_dirs,
+    )
+    prepared = app.prepare(composed)
+    for warning in prepared.warnings:
+        log.warning("%s", warning)
+    for notice in prepared.notices:
+        log.info("%s", notice)
+    if request.dry_run:
+        _show_dry_run(common, prepared)
+        return
+    with progress(common.screen, title="evaluating", total=len(prepared.trials)) as observe:
+        outcome = app.evaluate(prepared, observe=observe, command=sys.argv[1:])
+    _show(common, outcome)
+    click.get_current_context().exit(int(outcome.exit_code))
+
+
+def _show_dry_run(common: Common, prepared: Prepared) -> None:
+    facts = prepared.facts()
+    common.screen.document({"dry_run": True, **facts})
+    common.screen.say(
+        f"{facts['n_skills']} skills × {facts['n_tasks']} tasks × {facts['repeats']} repeats = "
+        f"{facts['n_trials']} trials, at most {facts['longest_duration_s']:,.0f} s at concurrency "
+        f"{facts['concurrency']}. Everything is valid; nothing was run and nothing was written."
+    )
+
+
+def _show(common: Common, outcome: Outcome) -> None:
+    """Show table, verdict and the paths of everything that was written."""
+    from skilleval.report.terminal import table
+
+    common.screen.document(outcome.facts())
+    if common.screen.json:
+        return
+    console = common.screen.stdout()
+    console.print(table(outcome.report, width=console.width))
+    common.screen.say("")
+    lines = [*outcome.paths(), ("next", "skilleval eval --help")]
+    width = max(len(label) for label, _ in lines) + 2
+    for label, what in lines:
+        common.screen.say(f"{label.capitalize() + ':':{width}}{what}")
