@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from skilleval.adapters import ADAPTERS
 from skilleval.adapters.base import Adapter
+from skilleval.adapters.replay import ReplayAdapter
 from skilleval.config.settings import PartSettings
 from skilleval.domain import Skill
 from skilleval.registry import part
@@ -48,8 +50,17 @@ def build_adapters(settings: PartSettings, skills: Sequence[Skill], sandbox: San
         options = kind.Options.parse(
             adapter_options(settings, name), where=_CONFIG, prefix=prefix.format(name)
         )
-        made[name] = kind(options, sandbox)
+        made[name] = _replayed(options) or kind(options, sandbox)
     return made
+
+
+def _replayed(options: object) -> Adapter | None:
+    """Give the adapter that replays a stored run, where that is what the options name."""
+    if not isinstance(options, ReplayAdapter.Options) or not Path(options.path).is_dir():
+        return None
+    from skilleval.app.recordings import replay_run
+
+    return replay_run(Path(options.path))
 
 
 def known_adapters() -> list[str]:
