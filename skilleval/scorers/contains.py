@@ -7,7 +7,7 @@ from typing import Any
 
 from skilleval.domain import Verdict
 from skilleval.scorers.base import MISSING, Finding, ScorerInfo, ScoringRecord, ungraded
-from skilleval.scorers.options import task_option
+from skilleval.scorers.options import with_task_options
 from skilleval.scorers.values import Normalise, is_number, normaliser, parts, same_number, same_value, shown
 from skilleval.strict import StrictModel
 
@@ -47,9 +47,9 @@ class ContainsScorer:
     def _finding(self, record: ScoringRecord, keywords: list[Any]) -> Finding:
         if record.output is MISSING:
             return Finding(verdict=Verdict.FAILED, score=0.0, reason="the skill gave no output")
-        case = task_option(record, self.info.kind, "case_sensitive", default=self._options.case_sensitive)
-        words = task_option(record, self.info.kind, "whole_words", default=self._options.whole_words)
-        haystack = _Haystack(record.output, normaliser(case_sensitive=case, strip=False), whole_words=words)
+        options = with_task_options(record, self.info.kind, self._options)
+        normalise = normaliser(case_sensitive=options.case_sensitive, strip=False)
+        haystack = _Haystack(record.output, normalise, whole_words=options.whole_words)
         absent = [keyword for keyword in keywords if keyword not in haystack]
         found = len(keywords) - len(absent)
         if not absent:

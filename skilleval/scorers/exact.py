@@ -8,7 +8,7 @@ from pydantic import Field
 
 from skilleval.domain import Verdict
 from skilleval.scorers.base import MISSING, Finding, ScorerInfo, ScoringRecord, ungraded
-from skilleval.scorers.options import task_option
+from skilleval.scorers.options import with_task_options
 from skilleval.scorers.values import normaliser, same_value, shown, unwrapped
 from skilleval.strict import StrictModel
 
@@ -41,11 +41,10 @@ class ExactScorer:
         return (self._finding(record),)
 
     def _finding(self, record: ScoringRecord) -> Finding:
-        expected, options = record.expected["value"], self._options
+        expected, options = record.expected["value"], with_task_options(record, self.info.kind, self._options)
         if record.output is MISSING:
             return Finding(verdict=Verdict.FAILED, score=0.0, reason="the skill gave no output")
-        case_sensitive = task_option(record, self.info.kind, "case_sensitive", default=options.case_sensitive)
-        normalise = normaliser(case_sensitive=case_sensitive, strip=options.strip)
+        normalise = normaliser(case_sensitive=options.case_sensitive, strip=options.strip)
         answers = (record.output, unwrapped(record.output))
         if any(same_value(answer, expected, normalise, options.tolerance) for answer in answers):
             return Finding(verdict=Verdict.PASSED, score=1.0)

@@ -97,6 +97,12 @@ def test_tolerance_is_absolute_and_never_touches_booleans() -> None:
     assert verdict(True, 1, near) is Verdict.FAILED
 
 
+def test_every_option_of_the_task_takes_effect() -> None:
+    """`strip` and `tolerance` of the task's own evaluator win too."""
+    assert verdict(" a", "a", strip=False) is Verdict.FAILED
+    assert verdict(1.4, 1, tolerance=0.5) is Verdict.PASSED
+
+
 def test_nothing_expected_is_ungraded() -> None:
     """A task without `value` gives exact nothing to check, which is neither passed nor failed."""
     (finding,) = EXACT.findings(record(3, expected={"keywords": ["a"]}))

@@ -1,0 +1,1 @@
+"""Reads what is evaluated and what it is evaluated on: skills, benchmarks and task files."""

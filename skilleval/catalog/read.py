@@ -1,0 +1,133 @@
+"""Reads the skills that paths name: one broken file is reported and does not hide the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from skilleval.catalog.documents import read_document
+from skilleval.catalog.shapes import other_than_skill
+from skilleval.catalog.skill_json import MANIFEST, manifest_path, skill_reading
+from skilleval.domain import Skill
+from skilleval.errors import CatalogError, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """The skills that can be used, what is wrong with the others, and what is worth saying."""
+
+    skills: tuple[Skill, ...]
+    problems: tuple[Problem, ...]
+    notices: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Reader:
+    skills: list[Skill] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    seen: set[Path] = field(default_factory=set)
+
+    def path(self, path: Path) -> None:
+        """Read what one path names: a manifest, a skill's folder, or a folder of skills."""
+        manifest = manifest_path(path)
+        if manifest.exists() or manifest.is_symlink():
+            self.manifest(manifest, named=True)
+        elif not path.exists():
+            self.problems.append(Problem(where=str(path), expected="a file or folder", found="nothing there"))
+        else:
+            self.folder(path)
+
+    def folder(self, folder: Path) -> None:
+        """Read every manifest below a folder."""
+        manifests = tuple(_manifests(folder, self.problems))
+        for manifest in manifests:
+            self.manifest(manifest, named=False)
+        if not manifests:
+            hint = "a callable skill is a folder with a skill.json"
+            self.problems.append(
+                Problem(
+                    where=str(folder), expected="a skill in or below it", found="no skill.json", hint=hint
+                )
+            )
+
+    def manifest(self, file: Path, *, named: bool) -> None:
+        """Read one manifest; a stranger of that name is a problem only where the user named it himself."""
+        if file.resolve() in self.seen:
+            return
+        self.seen.add(file.resolve())
+        try:
+            document = read_document(file)
+            shape = other_than_skill(document.value)
+            if shape is not None and not named:
+                self.notices.append(f"{file}: skipped, not a skill manifest but {shape}")
+                return
+            reading = skill_reading(document)
+        except CatalogError as error:
+            self.problems += error.problems
+            return
+        self.notices += reading.notices
+        self.add(reading.skill)
+
+    def add(self, skill: Skill) -> None:
+        """Keep a skill unless another folder holds the very same one."""
+        for other in self.skills:
+            if (skill.id, skill.version, skill.digest) == (other.id, other.version, other.digest):
+                found = f"a copy of {other.source}"
+                hint = "name only one of the two"
+                expected = f"one {skill.id} {skill.version}"
+                self.problems.append(
+                    Problem(where=str(skill.source), expected=expected, found=found, hint=hint)
+                )
+                return
+        self.skills.append(skill)
+
+
+def read_catalog(skill_paths: Sequence[Path]) -> Catalog:
+    """Read all skills that the paths name, in that order, each file once.
+
+    A folder without a `skill.json` of its own is searched below; hidden folders and `node_modules` are not.
+    """
+    reader = _Reader()
+    for path in skill_paths:
+        reader.path(path)
+    return Catalog(
+        skills=tuple(reader.skills), problems=tuple(reader.problems), notices=tuple(reader.notices)
+    )
+
+
+def usable_skills(catalog: Catalog, *, skip_invalid: bool) -> tuple[Skill, ...]:
+    """Give the skills to evaluate.
+
+    Raises:
+        CatalogError: something is wrong and `skip_invalid` is not set, or no skill is left.
+    """
+    if catalog.problems and not skip_invalid:
+        count = len(catalog.problems)
+        msg = f"{count} problem{'s' if count > 1 else ''} with the skills"
+        hint = "mend them, or leave the files out with --skip-invalid" if catalog.skills else ""
+        raise CatalogError(msg, problems=catalog.problems, hint=hint)
+    if not catalog.skills:
+        hint = "\n".join(catalog.notices)
+        raise CatalogError("no usable skill was found", problems=catalog.problems, hint=hint)
+    return catalog.skills
+
+
+def _manifests(folder: Path, problems: list[Problem]) -> Iterator[Path]:
+    def unreadable(error: OSError) -> None:
+        found = error.strerror or str(error)
+        problems.append(Problem(where=str(error.filename), expected="a folder that can be read", found=found))
+
+    walked: set[Path] = set()
+    for parent, folders, names in os.walk(folder, onerror=unreadable, followlinks=True):
+        # A link may lead back up: each real folder is walked once.
+        if Path(parent).resolve() in walked:
+            folders.clear()
+            continue
+        walked.add(Path(parent).resolve())
+        if MANIFEST in names:
+            folders.clear()
+            yield Path(parent) / MANIFEST
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")

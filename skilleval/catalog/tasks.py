@@ -1,0 +1,161 @@
+"""Makes tasks of the `tasks` of a benchmark, in both dialects.
+
+The first dialect writes `inputData`, `expectedOutput` and `evaluator`; the second writes `prompt` and an
+`expectedOutput` whose `type` stands for the evaluator. Whatever is read under another name or filled in is said
+in a notice.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from skilleval.catalog.notices import Notices
+from skilleval.catalog.rules import misspelt, said, schema
+from skilleval.domain import Evaluator, Task
+from skilleval.errors import Problem
+
+_ALIASES = {"exact_match": "exact", "schema": "json_schema"}
+
+# An evaluator's key: the option it becomes, and the kinds on which it has an effect.
+_OPTIONS: Mapping[str, tuple[str, frozenset[str]]] = {
+    "caseSensitive": ("case_sensitive", frozenset({"exact", "contains", "regex"})),
+    "strip": ("strip", frozenset({"exact"})),
+    "tolerance": ("tolerance", frozenset({"exact", "numeric"})),
+    "wholeWords": ("whole_words", frozenset({"contains"})),
+    "customScorerPath": ("custom_scorer_path", frozenset({"custom"})),
+}
+
+
+def build_tasks(items: Sequence[Mapping[str, Any]], *, notices: Notices) -> tuple[Task, ...]:
+    """Make tasks of items that keep the schema and have no `task_problems`."""
+    return tuple(_task(item, f"tasks[{index}]", notices) for index, item in enumerate(items))
+
+
+def task_problems(items: Sequence[Mapping[str, Any]], *, where: str) -> tuple[Problem, ...]:
+    """Find what the schema cannot: repeated ids, keys without effect, an input given twice."""
+    found = list(_repeated_ids(items, where))
+    for index, item in enumerate(items):
+        found += _effect_problems(item, f"tasks[{index}]", where)
+        found += _prompt_problems(item, f"tasks[{index}]", where)
+    return tuple(found)
+
+
+def key_problems(items: Sequence[object], *, where: str, notices: Notices) -> tuple[Problem, ...]:
+    """Refuse misspelt keys of tasks and note unknown ones; items that are no objects are passed over."""
+    found: list[Problem] = []
+    definitions = schema("benchmark")["$defs"]
+    for index, item in enumerate(items):
+        if not isinstance(item, Mapping):
+            continue
+        key = f"tasks[{index}]"
+        found += strange_keys(item, definitions["task"]["properties"], key, where, notices)
+        expected = item.get("expectedOutput")
+        if isinstance(expected, Mapping):
+            known = definitions["expectedOutput"]["properties"]
+            found += strange_keys(expected, known, f"{key}.expectedOutput", where, notices)
+    return tuple(found)
+
+
+def strange_keys(
+    members: Mapping[str, Any], known: Collection[str], key: str, where: str, notices: Notices
+) -> Iterator[Problem]:
+    """Give a problem for each misspelt key of an object and add a notice for each unknown one."""
+    for name in members:
+        if name in known:
+            continue
+        path = f"{key}.{name}" if key else name
+        close = misspelt(name, known)
+        if close is None:
+            notices.add(path, f"unknown key {name}, without effect on the shipped scorers")
+        else:
+            hint = f"did you mean {close}?"
+            yield Problem(where=where, key=path, expected="a known key", found=said(name), hint=hint)
+
+
+def _repeated_ids(items: Sequence[Mapping[str, Any]], where: str) -> Iterator[Problem]:
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for index, item in enumerate(items):
+        places[_id(item)].append(index)
+    for task_id, (first, *others) in places.items():
+        for other in others:
+            found = f"{said(task_id)} at tasks[{first}] and tasks[{other}]"
+            yield Problem(where=where, key=f"tasks[{other}].id", expected="an id of its own", found=found)
+
+
+def _effect_problems(item: Mapping[str, Any], key: str, where: str) -> Iterator[Problem]:
+    evaluator = item.get("evaluator", {})
+    for name in evaluator:
+        if name != "type" and _canonical(evaluator["type"]) not in _OPTIONS[name][1]:
+            expected = f"{name} only with {' or '.join(sorted(_OPTIONS[name][1]))}"
+            found = f"it with {evaluator['type']}, where it has no effect"
+            yield Problem(where=where, key=f"{key}.evaluator.{name}", expected=expected, found=found)
+
+
+def _prompt_problems(item: Mapping[str, Any], key: str, where: str) -> Iterator[Problem]:
+    given = item.get("inputData", {})
+    if "prompt" in item and given.get("prompt", item["prompt"]) != item["prompt"]:
+        found = f"{said(item['prompt'])} beside {said(given['prompt'])} in inputData"
+        yield Problem(where=where, key=f"{key}.prompt", expected="one prompt", found=found)
+
+
+def _task(item: Mapping[str, Any], key: str, notices: Notices) -> Task:
+    return Task(
+        id=_id(item),
+        input=_input(item, key, notices),
+        expected=_expected(item["expectedOutput"], f"{key}.expectedOutput", notices),
+        description=item.get("description", ""),
+        evaluator=_evaluator(item, key, notices),
+        timeout_ms=float(item["timeoutMs"]) if "timeoutMs" in item else None,
+        tags=tuple(item.get("tags", ())),
+        weight=float(item.get("weight", 1.0)),
+    )
+
+
+def _id(item: Mapping[str, Any]) -> str:
+    # JSON Schema takes 1.0 for a whole number, and 1 and "1" would be one id in every table.
+    return item["id"] if isinstance(item["id"], str) else str(int(item["id"]))
+
+
+def _input(item: Mapping[str, Any], key: str, notices: Notices) -> Mapping[str, Any]:
+    given: Mapping[str, Any] = item.get("inputData", {})
+    if "prompt" not in item:
+        return given
+    notices.alias(f"{key}.prompt", "prompt", "the key prompt of inputData")
+    return {"prompt": item["prompt"], **given}
+
+
+def _expected(written: Mapping[str, Any], key: str, notices: Notices) -> Mapping[str, Any]:
+    expected = {name: value for name, value in written.items() if name != "type"}
+    if "criteria" in expected and "judgePrompt" not in expected:
+        notices.alias(f"{key}.criteria", "criteria", "judgePrompt")
+        expected["judgePrompt"] = expected.pop("criteria")
+    return expected
+
+
+def _evaluator(item: Mapping[str, Any], key: str, notices: Notices) -> Evaluator | None:
+    stated = item["expectedOutput"].get("type")
+    stated_kind = None if stated is None else _kind(stated, f"{key}.expectedOutput.type", notices)
+    written = item.get("evaluator")
+    if written is None:
+        if stated_kind is not None:
+            notices.filled_in(f"{key}.evaluator", f"{stated_kind}, from expectedOutput.type")
+        return None if stated_kind is None else Evaluator(kind=stated_kind)
+    kind = _kind(written["type"], f"{key}.evaluator.type", notices)
+    if stated_kind not in {None, kind}:
+        message = f"evaluator {kind} is used, although expectedOutput.type says {stated_kind}"
+        notices.add(f"{key}.evaluator.type", message)
+    options = {_OPTIONS[name][0]: value for name, value in written.items() if name != "type"}
+    return Evaluator(kind=kind, options=options)
+
+
+def _kind(word: str, key: str, notices: Notices) -> str:
+    kind = _canonical(word)
+    if kind != word:
+        notices.alias(key, word, kind)
+    return kind
+
+
+def _canonical(word: str) -> str:
+    return _ALIASES.get(word, word)

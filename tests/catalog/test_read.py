@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from skilleval.catalog.read import read_catalog, usable_skills
+from skilleval.errors import CatalogError
+
+Writer = Callable[..., Path]
+
+
+def test_files_folders_and_folders_of_skills_are_read(write_skill: Writer, tmp_path: Path) -> None:
+    """A path may name a manifest, a skill's folder or a folder with skills at any depth."""
+    one, two = write_skill("one", id="one"), write_skill("two", id="two")
+    write_skill("many/b", id="b")
+    write_skill("many/a/deep", id="a")
+    catalog = read_catalog([one / "skill.json", two, tmp_path / "many"])
+    assert [skill.id for skill in catalog.skills] == ["one", "two", "a", "b"]
+    assert (catalog.problems, catalog.notices) == ((), ())
+
+
+def test_a_skill_folder_is_not_searched_below(write_skill: Writer) -> None:
+    """What lies inside a skill is its own affair."""
+    folder = write_skill("outer", id="outer")
+    write_skill("outer/inner", id="inner")
+    assert [skill.id for skill in read_catalog([folder]).skills] == ["outer"]
+    assert [skill.id for skill in read_catalog([folder.parent]).skills] == ["outer"]
+
+
+def test_the_search_passes_over_hidden_folders_and_node_modules(write_skill: Writer, tmp_path: Path) -> None:
+    """Hidden folders and node_modules are not searched, unless they are named."""
+    write_skill("many/.hidden/a", id="a")
+    write_skill("many/node_modules/b", id="b")
+    write_skill("many/c", id="c")
+    assert [skill.id for skill in read_catalog([tmp_path / "many"]).skills] == ["c"]
+    assert [skill.id for skill in read_catalog([tmp_path / "many" / ".hidden"]).skills] == ["a"]
+
+
+def test_the_search_ends_in_a_loop_of_links(write_skill: Writer, tmp_path: Path) -> None:
+    """A link that leads back up is walked once, and a linked skill is found."""
+    write_skill("many/a", id="a")
+    linked = write_skill("elsewhere/b", id="b")
+    (tmp_path / "many" / "b").symlink_to(linked)
+    (tmp_path / "many" / "loop").symlink_to(tmp_path / "many")
+    catalog = read_catalog([tmp_path / "many"])
+    assert [skill.id for skill in catalog.skills] == ["a", "b"]
+    assert catalog.skills[1].folder == linked.resolve()
+
+
+def test_a_file_named_twice_is_read_once(write_skill: Writer) -> None:
+    """File, folder, parent and link of one skill are one skill, silently."""
+    folder = write_skill("many/a")
+    (folder.parent / "again").symlink_to(folder)
+    catalog = read_catalog([folder, folder / "skill.json", folder.parent, folder.parent / "again"])
+    assert (len(catalog.skills), catalog.problems, catalog.notices) == (1, (), ())
+
+
+def test_es24_one_broken_file_does_not_hide_the_others(write_skill: Writer, tmp_path: Path) -> None:
+    """Each broken file is reported and the good ones are there."""
+    write_skill("many/a", id="A")
+    write_skill("many/b", id="b")
+    (write_skill("many/c") / "skill.json").write_bytes(b"{")
+    (write_skill("many/d") / "skill.json").write_bytes(b"")
+    catalog = read_catalog([tmp_path / "many"])
+    assert [skill.id for skill in catalog.skills] == ["b"]
+    assert [Path(problem.where).parent.name for problem in catalog.problems] == ["a", "c", "d"]
+
+
+def test_a_stranger_found_by_the_search_is_only_noticed(write_skill: Writer, tmp_path: Path) -> None:
+    """A skill.json of another kind is skipped with a notice that says what it is."""
+    write_skill("many/a", id="a")
+    (write_skill("many/b") / "skill.json").write_text('{"endpoints": {}}', encoding="utf-8")
+    catalog = read_catalog([tmp_path / "many"])
+    assert ([skill.id for skill in catalog.skills], catalog.problems) == (["a"], ())
+    (notice,) = catalog.notices
+    assert notice.endswith("skipped, not a skill manifest but an object with the key endpoints")
+
+
+def test_a_stranger_that_was_named_is_a_problem(write_skill: Writer) -> None:
+    """Who names a file as a skill is told that it is none."""
+    folder = write_skill("a")
+    (folder / "skill.json").write_text("[]", encoding="utf-8")
+    for path in (folder, folder / "skill.json"):
+        (problem,) = read_catalog([path]).problems
+        assert problem.found == "a list of 0 items"
+
+
+def test_a_path_that_leads_nowhere_is_a_problem(tmp_path: Path) -> None:
+    """A missing path, a broken link and a folder without skills are reported."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    catalog = read_catalog([tmp_path / "none", tmp_path / "empty", tmp_path / "link"])
+    assert [problem.where for problem in catalog.problems] == [
+        str(tmp_path / "none"),
+        str(tmp_path / "empty"),
+        str(tmp_path / "link"),
+    ]
+    assert catalog.problems[1].found == "no skill.json"
+
+
+def test_es04_a_true_copy_is_a_problem(write_skill: Writer) -> None:
+    """Id, version and content equal in two folders: the second one is refused, naming the first."""
+    one, two = write_skill("one"), write_skill("two")
+    catalog = read_catalog([one, two])
+    assert [skill.folder for skill in catalog.skills] == [one.resolve()]
+    (problem,) = catalog.problems
+    assert problem.where == str((two / "skill.json").resolve())
+    assert problem.found == f"a copy of {(one / 'skill.json').resolve()}"
+
+
+def test_es04_one_id_with_other_content_is_another_skill(write_skill: Writer) -> None:
+    """The same id with another version, or with other files, is evaluated beside the first."""
+    one, two, three = write_skill("one"), write_skill("two"), write_skill("three", version="1.0.1")
+    (two / "skill.py").write_bytes(b"print()")
+    catalog = read_catalog([one, two, three])
+    assert len({skill.digest for skill in catalog.skills}) == 3
+    assert catalog.problems == ()
+
+
+def test_problems_stop_the_evaluation(write_skill: Writer, tmp_path: Path) -> None:
+    """With a broken skill nothing is evaluated and every problem is named, unless it is to be skipped."""
+    catalog = read_catalog([write_skill("good", id="good"), write_skill("bad", id="BAD"), tmp_path / "none"])
+    with pytest.raises(CatalogError, match="--skip-invalid") as caught:
+        usable_skills(catalog, skip_invalid=False)
+    assert caught.value.problems == catalog.problems
+    assert len(catalog.problems) == 2
+    assert [skill.id for skill in usable_skills(catalog, skip_invalid=True)] == ["good"]
+
+
+def test_skipping_everything_is_an_error(write_skill: Writer) -> None:
+    """Where no skill is left there is nothing to evaluate, whatever may be skipped."""
+    catalog = read_catalog([write_skill("bad", id="BAD")])
+    with pytest.raises(CatalogError, match="no usable skill") as caught:
+        usable_skills(catalog, skip_invalid=True)
+    assert caught.value.problems == catalog.problems
+    with pytest.raises(CatalogError, match="no usable skill"):
+        usable_skills(read_catalog([]), skip_invalid=False)
+
+
+def test_only_strangers_are_no_skills(write_skill: Writer, tmp_path: Path) -> None:
+    """A folder that holds only files of another kind ends in an error that says what they are."""
+    (write_skill("many/a") / "skill.json").write_text('{"endpoints": {}}', encoding="utf-8")
+    with pytest.raises(CatalogError, match="an object with the key endpoints"):
+        usable_skills(read_catalog([tmp_path / "many"]), skip_invalid=False)
