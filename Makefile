@@ -1,0 +1,69 @@
+# skilleval: every target says what it does; `make` alone lists them.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+CORPORA ?=
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format lint types spelling docs-current test-browser test-corpora bench docs lock wheel clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  %-14s %s\n", $$1, $$2}'
+
+setup: $(VENV)/.ready ## make the virtual environment with the pinned dependencies
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("skilleval needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	UV_LINK_MODE=copy $(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup ## evaluate the shipped example skills and show what comes out
+	@$(BIN)/skilleval demo
+
+test: setup ## run the tests (needs only Python)
+	$(BIN)/python -m pytest -q
+
+check: setup lint types spelling docs-current test ## everything that must pass before a change lands
+
+format: setup ## format the code
+	$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+lint: setup ## check format and style
+	$(BIN)/ruff format --check . && $(BIN)/ruff check .
+
+types: setup ## check types
+	$(BIN)/mypy
+
+spelling: setup ## check spelling
+	$(BIN)/codespell
+
+test-browser: setup ## look at the HTML report in a real Chromium (installs it on Debian)
+	scripts/install-chromium.sh
+	$(UV) pip install --quiet --python $(BIN)/python --group browser
+	$(BIN)/python -m pytest -q -m browser
+
+test-corpora: setup ## read public files with their known verdicts: make test-corpora CORPORA=folder
+	@test -d "$(CORPORA)" || { echo "name the folder: make test-corpora CORPORA=/path/to/corpora"; exit 2; }
+	SKILLEVAL_CORPORA="$(CORPORA)" $(BIN)/python -m pytest -q -m corpora
+
+bench: setup ## measure speed against floors in the same run
+	$(BIN)/python benchmarks/perf/run.py
+
+docs-current: setup ## check that the generated documentation is current
+	$(BIN)/python scripts/write_docs.py --check
+
+docs: setup ## write the generated parts of the documentation
+	$(BIN)/python scripts/write_docs.py
+
+lock: setup ## pin all dependencies anew, by hash and without naming an index
+	$(UV) pip compile pyproject.toml --group dev --generate-hashes --no-header --no-annotate --python-version 3.11 --upgrade -o requirements.lock
+
+wheel: setup ## build the wheel into dist/
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
+
+clean: ## remove what was built
+	rm -rf dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,33 @@
+"""Measure the speed of skilleval and print a table; floors are measured in the same run.
+
+Machines are noisy: read the ratio, not the seconds. `--quick` runs reduced loops and never fails on a goal.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import memory
+import spawn
+import startup
+import throughput
+
+
+def main() -> None:
+    """Print the table as Markdown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="reduced loops, for continuous integration")
+    quick = parser.parse_args().quick
+    print("| what | measured | floor in the same run | ratio | goal | met |")
+    print("|---|---|---|---|---|---|")
+    for part in (startup, throughput, spawn, memory):
+        for row in part.rows(quick=quick):
+            met = "yes" if row.met else "**no**"
+            print(
+                f"| {row.what} | {row.value} | {row.floor} | {row.ratio:.2f} | {row.goal} | {met} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
