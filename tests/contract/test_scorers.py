@@ -1,0 +1,82 @@
+"""What every scorer in the registry keeps, whatever the output is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import record
+
+from skilleval.config.shipped import shipped
+from skilleval.domain import Verdict
+from skilleval.scorers import SCORERS
+from skilleval.scorers.base import MISSING, Scorer
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def scorer(kind: str) -> Scorer:
+    """Make a scorer with the options of its shipped file."""
+    options = yaml.safe_load((shipped("conf") / "scorer" / f"{kind}.yaml").read_text(encoding="utf-8"))
+    assert options.pop("kind") == kind
+    made: Scorer = SCORERS[kind](SCORERS[kind].Options.parse(options, where=kind))
+    return made
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+def test_a_scorer_says_what_it_is(kind: str) -> None:
+    """Kind, version and options are recorded beside each score."""
+    info = scorer(kind).info
+    assert info.kind == kind
+    assert info.version
+    assert info.options
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+def test_a_scorer_refuses_unknown_options(kind: str) -> None:
+    """A misspelt option never goes unnoticed."""
+    from skilleval.errors import ConfigError
+
+    with pytest.raises(ConfigError, match="surprise"):
+        SCORERS[kind].Options.parse({"surprise": 1}, where=kind)
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+def test_nothing_to_check_is_ungraded(kind: str) -> None:
+    """An empty expectation gives no score, whatever came out."""
+    for output in (MISSING, None, "", "text", {"result": 1}):
+        (finding,) = scorer(kind).findings(record(output, expected={}))
+        assert (finding.verdict, finding.score) == (Verdict.UNGRADED, None)
+        assert finding.reason
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+@given(output=JSON, expected=JSON)
+def test_findings_keep_their_promises(kind: str, output: Any, expected: Any) -> None:
+    """Scores lie in [0, 1], null belongs to ungraded, failures have a reason, and the same record scores the same."""
+    judge = scorer(kind)
+    seen = record(output, expected={"value": expected})
+    findings = judge.findings(seen)
+    assert findings
+    assert findings == judge.findings(seen)
+    for finding in findings:
+        assert (finding.score is None) == (finding.verdict is Verdict.UNGRADED)
+        assert finding.score is None or 0 <= finding.score <= 1
+        assert finding.verdict is Verdict.PASSED or finding.reason
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+@given(value=JSON.filter(lambda value: not isinstance(value, str) or value.strip()))
+def test_the_expected_value_itself_passes(kind: str, value: Any) -> None:
+    """A skill that gives exactly what is expected passes, wrapped or not."""
+    judge = scorer(kind)
+    for output in (value, {"result": value}):
+        (finding,) = judge.findings(record(output, expected={"value": value}))
+        assert finding.verdict is Verdict.PASSED
