@@ -1,0 +1,40 @@
+"""Figures: small summary frames in, Altair charts out. A new figure is one module and one line in `FIGURES`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """One figure: what it is called, what a reader is told about it, and the module that draws it.
+
+    The module offers `chart(summary, threshold)`; it is imported only to draw.
+    """
+
+    title: str
+    caption: str
+    module: str
+
+    def chart(self, summary: pl.DataFrame, threshold: float | None = None) -> alt.LayerChart:
+        """Draw the figure of a summary frame; `threshold` is the completion the gate asks for."""
+        drawn: alt.LayerChart = import_module(self.module).chart(summary, threshold)
+        return drawn
+
+
+FIGURES: dict[str, Topic] = {
+    "completion": Topic(
+        title="Completion rate by skill",
+        caption=(
+            "Share of graded trials that passed (point) and its interval (line). A point without a line has no "
+            "interval; a skill without a point was not graded."
+        ),
+        module="skilleval.figures.completion",
+    ),
+}

@@ -1,0 +1,50 @@
+"""Names for the rows of a summary: as short as they can be while no two rows share one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_TELLING = ("skill_version", "model", "adapter", "sandbox", "mode", "benchmark_id", "benchmark_version")
+
+
+def row_labels(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name each condition × scorer: the skill, then only what tells it from rows of the same skill.
+
+    The scorer is named where the rows hold several.
+    """
+    labels = [[str(row.get("skill_id") or "")] for row in rows]
+    for key in _TELLING:
+        _add_where_telling(labels, rows, key)
+    if len({row["scorer"] for row in rows if row.get("scorer")}) > 1:
+        for label, row in zip(labels, rows, strict=True):
+            label.extend([str(row["scorer"])] if row.get("scorer") else [])
+    return _numbered([" · ".join(label) for label in labels])
+
+
+def _add_where_telling(labels: list[list[str]], rows: Sequence[Mapping[str, Any]], key: str) -> None:
+    """Add a value to the labels that rows with different values share."""
+    values: dict[str, set[str]] = {}
+    for label, row in zip(labels, rows, strict=True):
+        values.setdefault(" · ".join(label), set()).add(str(row.get(key) or ""))
+    telling = {name for name, found in values.items() if len(found) > 1}
+    for label, row in zip(labels, rows, strict=True):
+        if " · ".join(label) in telling and row.get(key):
+            label.append(str(row[key]))
+
+
+def _numbered(labels: list[str]) -> list[str]:
+    """Number the labels that are still equal, so that a chart never draws two rows as one."""
+    repeated = {label for label, n in Counter(labels).items() if n > 1}
+    taken = set(labels)
+    seen: Counter[str] = Counter()
+    unique = []
+    for label in labels:
+        name = label
+        while label in repeated and (name == label or name in taken):
+            seen[label] += 1
+            name = f"{label} #{seen[label]}"
+        taken.add(name)
+        unique.append(name)
+    return unique

@@ -1,0 +1,33 @@
+"""Reports: a document of pure data, and the writers that turn it into text. A new writer is one line here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skilleval.report.document import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """One format: the suffix of its files and the module that writes it.
+
+    The module offers `render(report)`, which is pure; it is imported only to write.
+    """
+
+    suffix: str
+    module: str
+
+    def render(self, report: Report) -> str:
+        """Give the whole text of a report in this format."""
+        rendered: str = import_module(self.module).render(report)
+        return rendered
+
+
+WRITERS: dict[str, Writer] = {
+    "html": Writer(suffix=".html", module="skilleval.report.html_writer"),
+    "json": Writer(suffix=".json", module="skilleval.report.json_writer"),
+    "markdown": Writer(suffix=".md", module="skilleval.report.markdown_writer"),
+}

@@ -1,0 +1,177 @@
+"""From the frames of analytics and the manifest of a run to a report: choosing, ordering, cutting; no metric."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from skilleval.figures import FIGURES
+from skilleval.report.columns import metric_columns, number, row_names, tally, words
+from skilleval.report.document import (
+    Excerpt,
+    FailedTrial,
+    Figure,
+    MatrixCell,
+    Report,
+    Row,
+    RunFacts,
+)
+from skilleval.report.manifest import optional_text, plain, provenance, run_facts, text, whole
+from skilleval.report.text import one_line
+from skilleval.report.verdict import conclusion
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MAX_FAILURES_PER_SKILL = 60
+MAX_EXCERPT = 4000
+
+_NAMES = ("skill_id", "skill_version", "scorer", "model", "adapter", "sandbox", "mode")
+
+
+def build_report(
+    *,
+    manifest: Mapping[str, Any],
+    summary: pl.DataFrame,
+    matrix: pl.DataFrame,
+    failures: pl.DataFrame,
+    gate: Mapping[str, Any],
+) -> Report:
+    """Put a report together; keys the manifest lacks are left empty, columns a frame lacks are not known."""
+    rows = _best_first(_rows(summary))
+    manifest = plain(manifest)
+    minimum = gate.get("min_completion")
+    threshold = None if minimum is None else float(minimum)
+    run = run_facts(manifest, rows)
+    failed = _rows(failures)
+    return Report(
+        title=_title(run),
+        run=run,
+        verdict=conclusion(rows, row_names(rows), threshold=threshold, interrupted=run.interrupted),
+        threshold=threshold,
+        columns=metric_columns(rows),
+        summary=tuple(rows),
+        matrix=tuple(_cell(row) for row in _rows(matrix)),
+        failures=tuple(_failed_trial(row) for row in _chosen(failed)),
+        n_failures=max(len(failed), *(tally(row, "n_failures") for row in failed[:1]), 0),
+        figures=_figures(_visible(rows), threshold),
+        provenance=provenance(manifest, rows),
+    )
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    return [plain(row) for row in frame.to_dicts()]
+
+
+def _best_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Order by completion, then partial credit, then name; what is not known comes last."""
+
+    def place(row: Row) -> tuple[float, float, str, str]:
+        known = [number(row, key) for key in ("completion_rate", "partial_score")]
+        first, second = (math.inf if value is None else -value for value in known)
+        return first, second, words(row, "skill_id"), words(row, "scorer")
+
+    return sorted(rows, key=place)
+
+
+def _visible(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Give the rows with every name made safe to look at, for labels and charts."""
+    return [
+        {**row, **{key: one_line(words(row, key)) for key in _NAMES if row.get(key) is not None}}
+        for row in rows
+    ]
+
+
+def _title(run: RunFacts) -> str:
+    what = run.benchmark_id or run.experiment or run.run_id
+    return one_line(f"Skill evaluation: {what}" if what else "Skill evaluation", limit=120)
+
+
+def _cell(row: Mapping[str, Any]) -> MatrixCell:
+    return MatrixCell(
+        skill_id=text(row, "skill_id"),
+        skill_version=text(row, "skill_version"),
+        condition_id=text(row, "condition_id"),
+        scorer=text(row, "scorer"),
+        task_id=text(row, "task_id"),
+        n=tally(row, "n"),
+        n_graded=tally(row, "n_graded"),
+        n_passed=tally(row, "n_passed"),
+        rate=number(row, "rate"),
+        is_flaky=bool(row.get("is_flaky")),
+    )
+
+
+def _chosen(failed: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Keep some trials of every skill: the first failure of each task before any second one."""
+    trials: Counter[Any] = Counter()
+    ranked = []
+    for row in failed:
+        task = (_skill_of(row), row.get("task_id"))
+        ranked.append((trials[task], row))
+        trials[task] += 1
+    kept: Counter[Any] = Counter()
+    chosen = set()
+    for index in sorted(range(len(ranked)), key=lambda index: ranked[index][0]):
+        skill = _skill_of(failed[index])
+        if kept[skill] < MAX_FAILURES_PER_SKILL:
+            kept[skill] += 1
+            chosen.add(index)
+    return [row for index, row in enumerate(failed) if index in chosen]
+
+
+def _skill_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row.get(key) for key in ("skill_id", "skill_version", "condition_id", "scorer"))
+
+
+def _failed_trial(row: Mapping[str, Any]) -> FailedTrial:
+    return FailedTrial(
+        skill_id=text(row, "skill_id"),
+        skill_version=text(row, "skill_version"),
+        condition_id=text(row, "condition_id"),
+        scorer=text(row, "scorer"),
+        task_id=text(row, "task_id"),
+        repeat=whole(row.get("repeat")) or 0,
+        status=text(row, "status"),
+        verdict=text(row, "verdict"),
+        failure_kind=optional_text(row, "failure_kind"),
+        message=_cut(optional_text(row, "message")),
+        reason=_cut(optional_text(row, "reason")),
+        evidence=_excerpt(row, "evidence"),
+        input=_excerpt(row, "input"),
+        expected=_excerpt(row, "expected"),
+        output=_excerpt(row, "output"),
+        stderr=_excerpt(row, "stderr"),
+        latency_ms=number(row, "latency_ms"),
+    )
+
+
+def _excerpt(row: Mapping[str, Any], key: str) -> Excerpt | None:
+    found = optional_text(row, key)
+    return None if found is None else Excerpt(text=found[:MAX_EXCERPT], length=len(found))
+
+
+def _cut(sentence: str | None) -> str | None:
+    if sentence is None or len(sentence) <= MAX_EXCERPT:
+        return sentence
+    return sentence[: MAX_EXCERPT - 1] + "…"
+
+
+def _figures(shown: Sequence[Mapping[str, Any]], threshold: float | None) -> tuple[Figure, ...]:
+    """Draw every figure; there is nothing to draw without rows."""
+    import polars as pl
+
+    if not shown:
+        return ()
+    summary = pl.DataFrame(list(shown), infer_schema_length=None)
+    return tuple(
+        Figure(
+            name=name,
+            title=topic.title,
+            caption=topic.caption,
+            spec=topic.chart(summary, threshold).to_dict(),
+        )
+        for name, topic in FIGURES.items()
+    )

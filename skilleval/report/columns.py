@@ -1,0 +1,164 @@
+"""The metrics a report shows, in their order, and the cell of a metric as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skilleval.figures.labels import row_labels
+from skilleval.report.document import MetricColumn, Row
+from skilleval.report.numbers import DASH, Style, interval, shown
+from skilleval.report.text import one_line
+
+_SAME = 1e-9
+_NAME_LENGTH = 60
+_NO_INTERVAL = "no method could give one"
+
+COMPLETION = MetricColumn(
+    key="completion_rate",
+    label="completion",
+    unit="share",
+    style=Style.RATE,
+    doc="trials that passed, of those that completed, timed out or failed by the skill's fault; "
+    "ungraded trials and infrastructure errors stay out and are counted beside it",
+    absent="no trial was graded",
+    low="ci_low",
+    high="ci_high",
+)
+MACRO = MetricColumn(
+    key="completion_rate_macro",
+    label="completion, mean of tasks",
+    unit="share",
+    style=Style.RATE,
+    doc="mean over the tasks of each task's completion rate; differs from completion where repeats are missing",
+    absent="no trial was graded",
+)
+
+_ALWAYS = (
+    COMPLETION,
+    MetricColumn(
+        key="partial_score",
+        label="partial score",
+        unit="share",
+        style=Style.RATE,
+        doc="credit for what was right in part, averaged as the benchmark says",
+        absent="no trial was scored, or too few repeats for the k of pass@k",
+    ),
+    MetricColumn(
+        key="error_rate",
+        label="errors",
+        unit="share",
+        style=Style.RATE,
+        doc="trials that did not complete, of all trials",
+        absent="there was no trial",
+    ),
+    MetricColumn(
+        key="consistency",
+        label="consistency",
+        unit="share",
+        style=Style.RATE,
+        doc="1 less the standard deviation of the completion rates of the repeats; flaky tasks both passed and "
+        "failed",
+        absent="needs at least two repeats",
+    ),
+    MetricColumn(
+        key="p50_ms",
+        label="p50",
+        unit="time",
+        style=Style.DURATION,
+        doc="median latency of the skill (nearest rank); a timeout counts with its limit",
+        absent="no latency was recorded",
+    ),
+    MetricColumn(
+        key="p95_ms",
+        label="p95",
+        unit="time",
+        style=Style.DURATION,
+        doc="latency that 95 % of the trials keep (nearest rank); a timeout counts with its limit",
+        absent="no latency was recorded",
+    ),
+)
+_WHERE_KNOWN = (
+    MetricColumn(
+        key="total_tokens",
+        label="tokens",
+        unit="tokens",
+        style=Style.COUNT,
+        doc="tokens of all tries, as the skill reported them",
+        absent="the skill reported no tokens",
+    ),
+    MetricColumn(
+        key="cost_usd",
+        label="cost",
+        unit="USD",
+        style=Style.MONEY,
+        doc="price of all tries, as reported or by the price table",
+        absent="no price is known",
+    ),
+)
+_COMPOSITE = MetricColumn(
+    key="composite",
+    label="composite",
+    unit="score",
+    style=Style.RATE,
+    doc="weighted blend of completion, partial score, speed and reliability; weights are in the config",
+    absent="one of its parts is not known",
+)
+
+
+def metric_columns(rows: Sequence[Row]) -> tuple[MetricColumn, ...]:
+    """Choose the columns for these rows: tokens and cost only where one is known, both means where they differ."""
+    known = [column for column in _WHERE_KNOWN if any(row.get(column.key) is not None for row in rows)]
+    first, *rest = _ALWAYS
+    macro = [MACRO] if any(_means_differ(row) for row in rows) else []
+    return (first, *macro, *rest, *known, _COMPOSITE)
+
+
+def row_names(rows: Sequence[Row]) -> list[str]:
+    """Name the rows, each by a short line that is safe to look at."""
+    return [one_line(label, limit=_NAME_LENGTH) for label in row_labels(rows)]
+
+
+def number(row: Row, key: str) -> float | None:
+    """Give a metric of a row as a number; null where it is not known."""
+    value = row.get(key)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def words(row: Row, key: str) -> str:
+    """Give a text of a row, empty where there is none."""
+    value = row.get(key)
+    return "" if value is None else str(value)
+
+
+def tally(row: Row, key: str) -> int:
+    """Give a count of a row; a count that is not known counts nothing."""
+    return int(number(row, key) or 0)
+
+
+def value_text(column: MetricColumn, row: Row) -> str:
+    """Write the value of a metric, a dash where it is not known."""
+    return shown(number(row, column.key), column.style)
+
+
+def interval_text(column: MetricColumn, row: Row) -> str:
+    """Write the interval of a metric, empty where the metric has none at all."""
+    if column.low is None or column.high is None or value_text(column, row) == DASH:
+        return ""
+    return interval(number(row, column.low), number(row, column.high))
+
+
+def absences(columns: Sequence[MetricColumn], rows: Sequence[Row]) -> list[str]:
+    """Say why there are dashes, one sentence a column that has any."""
+    notes = [
+        f"{column.label}: {column.absent}"
+        for column in columns
+        if any(value_text(column, row) == DASH for row in rows)
+    ]
+    lacking = [row for row in rows for column in columns if interval_text(column, row) == DASH]
+    reasons = dict.fromkeys(words(row, "ci_method") or _NO_INTERVAL for row in lacking)
+    return notes + [f"interval: {reason.removeprefix('no interval: ')}" for reason in reasons]
+
+
+def _means_differ(row: Row) -> bool:
+    micro, macro = number(row, COMPLETION.key), number(row, MACRO.key)
+    return micro is not None and macro is not None and abs(micro - macro) > _SAME

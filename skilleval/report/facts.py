@@ -1,0 +1,83 @@
+"""The lines about a run that every format shows: what, when, how much, and what stands behind the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skilleval.report.document import Provenance, Report, RunFacts, State
+from skilleval.report.numbers import count
+from skilleval.report.text import json_text, one_line
+
+STATE_SHAPES = {
+    State.PASSED: "✓",
+    State.FAILED: "✕",
+    State.INCONCLUSIVE: "◐",
+    State.INFO: "○",
+}
+
+_TIME_LENGTH = len("2026-01-31T12:00")
+
+
+def run_line(run: RunFacts) -> list[str]:
+    """Give the facts under the title, the date first; what is not known is left out."""
+    benchmark = f"{run.benchmark_id}@{run.benchmark_version}" if run.benchmark_version else run.benchmark_id
+    facts = [
+        _moment(run.started_at),
+        benchmark,
+        _amount(run),
+        f"experiment {run.experiment}" if run.experiment else "",
+        f"run {run.run_id}" if run.run_id else "",
+        "interrupted" if run.interrupted else "",
+    ]
+    return [one_line(fact) for fact in facts if fact]
+
+
+def _amount(run: RunFacts) -> str:
+    if run.n_tasks is None:
+        return ""
+    tasks = f"{count(run.n_tasks)} task{'' if run.n_tasks == 1 else 's'}"
+    if run.n_repeats is None:
+        return tasks
+    return f"{tasks} × {count(run.n_repeats)} repeat{'' if run.n_repeats == 1 else 's'}"
+
+
+def _moment(moment: str | None) -> str:
+    """Give a time to the minute; the whole of it stands under provenance."""
+    return "" if moment is None else f"{moment[:_TIME_LENGTH].replace('T', ' ')} UTC"
+
+
+def isolation(provenance: Provenance) -> str:
+    """Say where the skills ran and what that place really enforced."""
+    if not provenance.sandbox:
+        return ""
+    enforced = ", ".join(provenance.guarantees) if provenance.guarantees else "nothing is enforced"
+    return one_line(f"{provenance.sandbox}: {enforced}")
+
+
+def origins(report: Report) -> list[tuple[str, str]]:
+    """Give name and value of each fact of the provenance that fits a line."""
+    provenance = report.provenance
+    facts = [
+        ("command", provenance.command),
+        ("overrides", " ".join(provenance.overrides)),
+        ("started", report.run.started_at or ""),
+        ("ended", report.run.ended_at or ""),
+        ("sandbox", isolation(provenance)),
+        ("seeds", _joined(provenance.seeds)),
+        ("trials", _joined(provenance.counts)),
+        ("benchmark", _joined(provenance.benchmark)),
+        ("git", _joined(provenance.git)),
+        ("platform", _joined(provenance.platform)),
+        ("versions", _joined(provenance.versions)),
+        ("tables", _joined(provenance.tables)),
+    ]
+    return [(name, one_line(value)) for name, value in facts if value]
+
+
+def _joined(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {_short(value)}" for key, value in values.items() if value is not None)
+
+
+def _short(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)

@@ -1,0 +1,131 @@
+"""What a report takes from the manifest of a run; a manifest that lacks something leaves it empty."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from skilleval.report.columns import metric_columns, words
+from skilleval.report.document import Method, Provenance, Row, RunFacts, SkillSource
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into plain JSON: times as UTC text, no NaN, no lone surrogates, sets and tuples as lists."""
+    if isinstance(value, Mapping):
+        return {plain(str(key)): plain(item) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(item) for item in value), key=str)
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    said = _utc(value) if isinstance(value, datetime) else str(value)
+    return said.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _utc(moment: datetime) -> str:
+    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return aware.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def run_facts(manifest: Mapping[str, Any], rows: Sequence[Row]) -> RunFacts:
+    """Say what was run and when; counts the manifest lacks are taken from the summary rows."""
+    benchmark = _mapping(manifest, "benchmark")
+    repeats = _mapping(manifest, "runner").get("repeats")
+    return RunFacts(
+        run_id=text(manifest, "run_id"),
+        experiment=text(manifest, "experiment"),
+        started_at=optional_text(manifest, "started_at"),
+        ended_at=optional_text(manifest, "ended_at"),
+        benchmark_id=text(benchmark, "id"),
+        benchmark_version=text(benchmark, "version"),
+        n_tasks=whole(benchmark.get("n_tasks")) or _most(rows, "n_tasks"),
+        n_repeats=whole(repeats) or _most(rows, "n_repeats"),
+        interrupted=bool(manifest.get("interrupted")),
+    )
+
+
+def _most(rows: Sequence[Row], key: str) -> int | None:
+    known = [whole(row.get(key)) for row in rows]
+    return max((value for value in known if value is not None), default=None)
+
+
+def whole(value: Any) -> int | None:
+    """Give a whole number, null for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def provenance(manifest: Mapping[str, Any], rows: Sequence[Row]) -> Provenance:
+    """Gather what another person needs to run the same again."""
+    sandbox = _mapping(manifest, "sandbox")
+    warnings = [*_list(manifest, "warnings"), *_list(sandbox, "warnings")]
+    return Provenance(
+        command=_command(manifest.get("command")),
+        config=_mapping(manifest, "config"),
+        overrides=_texts(_list(manifest, "overrides")),
+        versions=_mapping(manifest, "versions"),
+        platform=_mapping(manifest, "platform"),
+        git=_mapping(manifest, "git"),
+        skills=tuple(
+            _skill_source(skill) for skill in _list(manifest, "skills") if isinstance(skill, Mapping)
+        ),
+        benchmark=_mapping(manifest, "benchmark"),
+        seeds=_mapping(manifest, "seeds"),
+        counts=_mapping(manifest, "counts"),
+        sandbox=text(sandbox, "name"),
+        guarantees=_texts(_list(sandbox, "guarantees")),
+        methods=_methods(rows),
+        warnings=tuple(dict.fromkeys(_texts(warnings))),
+        tables=_mapping(manifest, "tables"),
+    )
+
+
+def _methods(rows: Sequence[Row]) -> tuple[Method, ...]:
+    drawn = [row for row in rows if row.get("ci_low") is not None and row.get("ci_method")]
+    intervals = dict.fromkeys(words(row, "ci_method") for row in drawn)
+    named = [Method(name="interval of completion", text=method) for method in intervals]
+    return (*named, *(Method(name=column.label, text=column.doc) for column in metric_columns(rows)))
+
+
+def _skill_source(skill: Mapping[str, Any]) -> SkillSource:
+    keys: tuple[str, ...] = ("id", "version", "digest", "path")
+    return SkillSource(**{key: text(skill, key) for key in keys})
+
+
+def _command(command: Any) -> str:
+    return shlex.join(map(str, command)) if isinstance(command, list) else str(command or "")
+
+
+def _mapping(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Give a part of the manifest as a mapping; a single value keeps the name of the part."""
+    value = values.get(key)
+    if isinstance(value, Mapping):
+        return value
+    return {} if value is None else {key: value}
+
+
+def _list(values: Mapping[str, Any], key: str) -> list[Any]:
+    value = values.get(key)
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _texts(values: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(str(value) for value in values)
+
+
+def text(values: Mapping[str, Any], key: str) -> str:
+    """Give a text, empty where there is none."""
+    return optional_text(values, key) or ""
+
+
+def optional_text(values: Mapping[str, Any], key: str) -> str | None:
+    """Give a text, null where there is none."""
+    value = values.get(key)
+    return None if value is None else str(value)

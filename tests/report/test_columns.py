@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from reports import CALCULATOR, FLAKY
+
+from skilleval.report.columns import (
+    COMPLETION,
+    absences,
+    interval_text,
+    metric_columns,
+    row_names,
+    value_text,
+)
+
+
+def test_tokens_and_cost_are_columns_only_where_known() -> None:
+    """A column in which nobody knows anything is left out; the core columns stay."""
+    core = ["completion_rate", "partial_score", "error_rate", "consistency", "p50_ms", "p95_ms", "composite"]
+    assert [column.key for column in metric_columns([CALCULATOR])] == core
+    known = [
+        column.key for column in metric_columns([CALCULATOR, FLAKY | {"cost_usd": 0.0, "total_tokens": 7}])
+    ]
+    assert known == [*core[:-1], "total_tokens", "cost_usd", "composite"]
+
+
+def test_both_means_are_shown_where_they_differ() -> None:
+    """Where repeats are missing the mean over tasks stands beside the mean over trials."""
+    keys = [column.key for column in metric_columns([CALCULATOR | {"completion_rate_macro": 0.9}])]
+    assert keys[:2] == ["completion_rate", "completion_rate_macro"]
+
+
+def test_c37_what_is_not_known_is_a_dash_with_a_reason() -> None:
+    """A null metric is a dash, has no interval, and its column says why."""
+    columns = metric_columns([{}])
+    assert {value_text(column, {}) for column in columns} == {"–"}
+    assert interval_text(COMPLETION, {}) == ""
+    assert absences(columns, [{}])[0] == "completion: no trial was graded"
+    assert len(absences(columns, [{}])) == len(columns)
+    assert absences(columns, [CALCULATOR]) == []
+
+
+def test_a_rate_without_an_interval_says_so() -> None:
+    """The reason for a missing interval is the one the method gave."""
+    none = "no interval: fewer than two tasks have a verdict"
+    row = CALCULATOR | {"ci_low": None, "ci_high": None, "ci_method": none}
+    assert interval_text(COMPLETION, row) == "–"
+    assert absences([COMPLETION], [row]) == ["interval: fewer than two tasks have a verdict"]
+
+
+def test_names_are_safe_and_short() -> None:
+    """The name of a row spells hidden characters out and is cut."""
+    (name,) = row_names([{"skill_id": "\u202e" + "x" * 90}])
+    assert name == "\\u202e" + "x" * 53 + "…"

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from reports import CALCULATOR, FLAKY, HOSTILE, WRONG, cell, demo_report, failure, report_of
+
+from skilleval.report.html_writer import padded, render
+
+NASTY = [
+    HOSTILE,
+    '"><svg onload=alert(1)>',
+    "' onmouseover='alert(1)",
+    "]]>--><script>alert(1)</script>",
+    "<!-- <script>",
+    "{{ 7*7 }}{% raw %}{# #}",
+    "javascript:alert(1)",
+    "</style></title></textarea></pre></details>",
+    "&lt;b&gt; &#60;",
+    "\x00\x1b[2J\u202e\u2066\u200b\u2028",
+    "a.b[0]'\\\n\r\t`|",
+]
+VOID = {"meta", "link", "br"}
+
+
+class Outline(HTMLParser):
+    """Reads a page as a browser would: its elements, attributes, visible text and balance."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.ids: list[str] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.scripts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep the element and its attributes."""
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep an element that closes itself."""
+        self.handle_starttag(tag, attrs)
+        self.open.remove(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Check that the element was the last one opened."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        """Keep what is read and what is run apart."""
+        (self.scripts if self.open and self.open[-1] == "script" else self.text).append(data)
+
+    @property
+    def words(self) -> str:
+        """The text a reader sees, with single spaces."""
+        return " ".join("".join(self.text).split())
+
+
+@pytest.fixture(scope="module")
+def demo() -> str:
+    """The page of the demo report."""
+    return render(demo_report())
+
+
+def test_the_verdict_is_the_first_thing_said(demo: str) -> None:
+    """Title, facts, then the verdict with shape and word."""
+    words = Outline(demo[demo.index("<main>") :].replace("</body>", "").replace("</html>", "")).words
+    assert words.startswith(
+        "Skill evaluation: coding-easy 2026-07-31 12:00 UTCcoding-easy@1.1.020 tasks × 3 repeatsexperiment demo"
+        "run 20260731T120000-4f2a ✕ failed 1 of 3 skills reaches 0.7 completion;"
+    )
+
+
+def test_the_page_is_well_formed_and_its_links_lead_somewhere(demo: str) -> None:
+    """Every element is closed, ids are unique, every inner link has its place."""
+    outline = Outline(demo)
+    assert outline.open == []
+    assert len(set(outline.ids)) == len(outline.ids)
+    targets = {value[1:] for name, value in outline.attributes if name == "href" and value.startswith("#")}
+    assert targets
+    assert targets <= set(outline.ids)
+
+
+def test_the_page_asks_nobody_for_anything(demo: str) -> None:
+    """No element loads a file and the policy of the page forbids every request."""
+    outline = Outline(demo)
+    assert not [name for name, _ in outline.attributes if name in {"src", "srcset", "action", "data"}]
+    links = [value for name, value in outline.attributes if name == "href"]
+    assert all(link.startswith(("#", "data:")) for link in links)
+    (policy,) = (value for _, value in outline.attributes if value.startswith("default-src"))
+    assert "default-src 'none'" in policy
+    style = demo[demo.index("<style>") : demo.index("</style>")]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_the_interval_is_drawn_in_the_row(demo: str) -> None:
+    """Each row has its interval as a small drawing that also says its numbers."""
+    labels = [value for name, value in Outline(demo).attributes if name == "aria-label"]
+    assert "completion 0.717, interval 0.592 to 0.818" in labels
+    assert demo.count('<svg class="interval"') == 3
+
+
+def test_flaky_and_failing_are_told_by_word_and_shape(demo: str) -> None:
+    """No reader needs colour to see what fails and what is flaky."""
+    words = Outline(demo).words
+    assert "✕ fails all 60 graded trials" in words
+    assert "◐ flaky on 14 of 20 tasks" in words
+    assert "◐ 1/3" in words
+    assert "✕ 0/3" in words
+
+
+def test_each_remark_leads_to_the_reasons_of_its_skill(demo: str) -> None:
+    """What is said of a row is a link to the failed trials of that row."""
+    assert '<a href="#task-0-0">flaky on 14 of 20 tasks</a>' in demo
+    assert '<a href="#task-1-0">fails all 60 graded trials</a>' in demo
+
+
+def test_failed_trials_are_folded_and_repeats_told_once(demo: str) -> None:
+    """Each skill has one folded part; three equal repeats are one entry with the reason."""
+    words = Outline(demo).words
+    assert demo.count('<details class="skill-cases">') == 2
+    assert "expected 4, found 5 repeats 0, 1, 2" in words
+    assert 'input {"expression": "2 + 2"}' in words
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_foreign_text_is_shown_and_never_markup(text: str) -> None:
+    """Whatever an id, a reason or an output holds, the page has the same elements as with plain text."""
+    assert elements(text) == elements("plain")
+
+
+def elements(text: str) -> list[str]:
+    """Give the elements of a page in which a text stands everywhere, without the marks for hidden characters."""
+    row = WRONG | {"skill_id": text, "skill_version": text, "scorer": text, "model": text}
+    told: dict[str, Any] = dict.fromkeys(
+        ("reason", "message", "failure_kind", "input", "expected", "output", "stderr"), text
+    )
+    manifest = {
+        "run_id": text,
+        "command": text,
+        "config": {text: text},
+        "benchmark": {"id": text},
+        "warnings": [text],
+        "skills": [{"id": text, "path": text}],
+    }
+    report = report_of(
+        row, CALCULATOR, matrix=[cell(row, text, 0)], failures=[failure(row, text, **told)], manifest=manifest
+    )
+    page = re.sub(r'<span class="hidden">([^<]*)</span>', r"\1", render(report))
+    outline = Outline(page)
+    assert not [name for name, _ in outline.attributes if name.startswith("on")]
+    assert len(outline.scripts) == outline.tags.count("script")
+    return outline.tags
+
+
+def test_c47_the_hostile_output_is_text(demo: str) -> None:
+    """The output of C47 is shown as it is, its line separator spelled out, its templates not run."""
+    words = Outline(demo).words
+    assert "</script><img src=x onerror=alert(1)> | <!-- ${7*7} {{7*7}} \\u2028" in words
+    assert "49" not in words
+    assert "\u2028" not in demo
+
+
+def test_hidden_characters_are_marked() -> None:
+    """Control, bidi and zero-width characters in an output are visible as marked escapes."""
+    page = render(report_of(WRONG, failures=[failure(WRONG, "t", output="\x1b[31m\u202egnp\u200b")]))
+    assert '<span class="hidden">\\x1b</span>[31m<span class="hidden">\\u202e</span>gnp' in page
+    assert "\x1b" not in page
+
+
+def test_long_output_is_folded_with_its_length() -> None:
+    """A long text is closed, says how long it is and how much was kept."""
+    page = render(report_of(WRONG, failures=[failure(WRONG, "t", output="x" * 12_345, stderr="y" * 600)]))
+    assert "output</span> 12\u2009345 characters, the first 4\u2009000 kept</summary>" in page
+    assert "stderr</span> 600 characters</summary>" in page
+
+
+def test_c37_what_is_not_known_is_a_dash_with_a_reason() -> None:
+    """A null is a dash that says why when pointed at, and again under the table; NaN is nowhere."""
+    page = render(report_of({"skill_id": "lost", "n_graded": 0}))
+    outline = Outline(page)
+    assert '<abbr title="no trial was graded">–</abbr>' in page
+    assert "– completion: no trial was graded" in outline.words
+    assert not re.search(r"\bnan\b", outline.words, re.IGNORECASE)
+
+
+def test_an_ungraded_trial_is_not_called_failed() -> None:
+    """Ungraded has a word and a shape of its own."""
+    row = failure(FLAKY, "t", verdict="ungraded", reason="judge gave no number")
+    words = Outline(render(report_of(FLAKY, failures=[row]))).words
+    assert "○ ungraded judge gave no number" in words
+
+
+def test_without_rows_the_page_loads_no_charts() -> None:
+    """An empty report is a small page that says so."""
+    page = render(report_of())
+    assert "No skill was evaluated." in page
+    assert len(page) < 40_000
+
+
+def test_tasks_that_everybody_passes_are_folded() -> None:
+    """The matrix shows trouble first; what is fine is one line."""
+    matrix = [cell(CALCULATOR, "fine-1", 3), cell(CALCULATOR, "fine-2", 3), cell(CALCULATOR, "bad", 1)]
+    page = render(report_of(CALCULATOR, matrix=matrix))
+    assert "<details><summary>2 tasks that every skill passed every time</summary>" in page
+    assert page.index("<bdi>bad</bdi>") < page.index("<bdi>fine-1</bdi>")
+
+
+def test_what_is_cut_is_counted() -> None:
+    """The page says how many failed trials it does not show."""
+    rows = [failure(WRONG, f"t{i}", repeat) for i in range(40) for repeat in range(2)]
+    assert "20 more failed trials are in the tables of the run." in render(report_of(WRONG, failures=rows))
+
+
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("0.93", "0.93\u2007"),
+        ("0.933", "0.933"),
+        ("1", "1\u2008\u2007\u2007\u2007"),
+        ("0.9996", "0.9996"),
+        ("–", "–"),
+    ],
+)
+def test_decimals_stand_in_line(text: str, filled: str) -> None:
+    """Short decimals are filled with spaces as wide as figures; nothing visible is added."""
+    assert padded(text) == filled
