@@ -1,0 +1,1 @@
+"""Settings: composed by Hydra from `conf/`, validated into frozen models. Importing this package is free."""

@@ -1,0 +1,9 @@
+"""The only door to Hydra and OmegaConf: behind it there are frozen settings and plain values."""
+
+from __future__ import annotations
+
+from skilleval.config.compose.composing import Composed, SweepJob, compose_settings
+from skilleval.config.compose.overrides import quote
+from skilleval.config.compose.sweep import run_hydra
+
+__all__ = ["Composed", "SweepJob", "compose_settings", "quote", "run_hydra"]

@@ -1,0 +1,130 @@
+"""Overrides of the command line: rendering values into Hydra's grammar and reading what was chosen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override, Quote, QuotedString, ValueType
+from hydra.errors import HydraException
+
+from skilleval.config.compose.layer_files import parse_mapping
+from skilleval.config.request import Request
+from skilleval.errors import ConfigError, Problem, UsageError
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_WORDS = frozenset({"null", "true", "false", "nan", "inf"})
+_OPENS = re.compile(r"(\\*)\$\{")
+
+
+def quote(value: Any) -> str:
+    """Render a value so that Hydra reads exactly it behind `key=`: no sweep, no cast, no interpolation.
+
+    Raises:
+        UsageError: the grammar has no way to say it: the text `???`, a mapping key that is no plain word, or a
+            type that settings do not have.
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case str():
+            return _quoted(value)
+        case list() | tuple():
+            return f"[{','.join(quote(item) for item in value)}]"
+        case Mapping():
+            return f"{{{','.join(f'{_key(key)}:{quote(item)}' for key, item in value.items())}}}"
+    msg = f"a value of type {type(value).__name__} cannot be a setting"
+    raise UsageError(msg)
+
+
+def _quoted(text: str) -> str:
+    if text == "???":
+        raise UsageError("the text ??? cannot be a value", hint="it stands for a missing value in a config")
+    # `${` would start an interpolation; a backslash takes its meaning, and backslashes before it must double.
+    literal = _OPENS.sub(lambda match: rf"{match[1] * 2}\${{", text)
+    return QuotedString(text=literal, quote=Quote.single).with_quotes()
+
+
+def _key(key: object) -> str:
+    if isinstance(key, str) and _PLAIN_KEY.fullmatch(key) and key.lower() not in _WORDS:
+        return key
+    msg = f"the key {key!r} cannot be written on a command line"
+    raise UsageError(msg, hint="put the value into skilleval.yaml")
+
+
+def parse_overrides(overrides: Sequence[str]) -> list[Override]:
+    """Parse overrides.
+
+    Raises:
+        ConfigError: one of them is not written in Hydra's grammar.
+    """
+    parser = OverridesParser.create()
+    parsed = []
+    for text in overrides:
+        try:
+            parsed.extend(parser.parse_overrides([text]))
+        except HydraException as error:
+            found = str(error).splitlines()[0].removeprefix("LexerNoViableAltException: ")
+            hint = "quote special characters: \"key='a, b'\""
+            problem = Problem(where="command line", key=text, expected="key=value", found=found, hint=hint)
+            raise ConfigError("an override cannot be read", problems=(problem,)) from None
+    return parsed
+
+
+def chosen_groups(request: Request, parsed: Sequence[Override]) -> frozenset[str]:
+    """Give the groups that the command line decides: by `group=option`, by a sweep, or by an experiment."""
+    chosen = {override.key_or_group for override in parsed if _may_choose(override)}
+    for override in parsed:
+        if override.key_or_group == "experiment":
+            for name in _options(override):
+                chosen |= _overridden_groups(request, name)
+    return frozenset(chosen)
+
+
+def group_choices(overrides: Sequence[str]) -> list[str]:
+    """Give those overrides that choose one option of a group, as far as their form tells."""
+    parsed = parse_overrides(overrides)
+    return [
+        text
+        for text, one in zip(overrides, parsed, strict=True)
+        if _may_choose(one) and not one.is_sweep_override()
+    ]
+
+
+def _may_choose(override: Override) -> bool:
+    return "." not in override.key_or_group and not isinstance(override.value(), dict)
+
+
+def _options(override: Override) -> list[str]:
+    if override.is_choice_sweep() and override.value_type is not ValueType.GLOB_CHOICE_SWEEP:
+        return list(override.sweep_string_iterator())
+    value = override.value()
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+
+def _overridden_groups(request: Request, experiment: str) -> set[str]:
+    """Read which groups the file of an experiment decides; where several exist the first one wins."""
+    for _, folder in request.conf_folders:
+        path = folder / "experiment" / f"{experiment}.yaml"
+        if path.is_file():
+            return overridden_groups(parse_mapping(path.read_text(encoding="utf-8"), path))
+    return set()
+
+
+def overridden_groups(values: Mapping[str, Any]) -> set[str]:
+    """Give the groups that a config decides through `override` entries of its defaults list."""
+    entries = values.get("defaults") or []
+    keys = [str(key) for entry in entries if isinstance(entry, Mapping) for key in entry]
+    return {key.removeprefix("override ").lstrip("/") for key in keys if key.startswith("override ")}
+
+
+def source_of(path: str | Path, name: str) -> str:
+    """Give the file of a config inside a folder of groups."""
+    return str(Path(path) / f"{name}.yaml")

@@ -1,0 +1,146 @@
+"""The settings of a run as frozen, strict models. They have no defaults: defaults live in `conf/`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from skilleval.strict import StrictModel
+
+Texts = Annotated[tuple[str, ...], Field(strict=False)]
+"""A list of texts in YAML, a tuple here: frozen to its leaves."""
+
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class PartSettings(StrictModel):
+    """A replaceable part: its kind in a registry and the options for it, which the part itself validates."""
+
+    kind: Annotated[str, Field(min_length=1)]
+    options: Mapping[str, Any]
+
+
+def _split_part(values: object) -> object:
+    """Part a flat mapping (`kind` and options side by side, as in YAML) into kind and options.
+
+    A nested block may come from the file of another part; its `kind` says nothing new and is dropped.
+    """
+    if isinstance(values, PartSettings):
+        return values
+    if not isinstance(values, Mapping) or "kind" not in values:
+        msg = "a mapping with the key `kind`"
+        raise ValueError(msg)
+    options = {key: _bare(key, value) for key, value in values.items() if key != "kind"}
+    return {"kind": values["kind"], "options": options}
+
+
+def _bare(key: str, value: Any) -> Any:
+    if not isinstance(value, Mapping) or "kind" not in value:
+        return value
+    if value["kind"] != key:
+        msg = f"{key}.kind to be {key}: the block `{key}` holds the options of that kind"
+        raise ValueError(msg)
+    return {name: option for name, option in value.items() if name != "kind"}
+
+
+Part = Annotated[PartSettings, BeforeValidator(_split_part)]
+
+
+class SkillSetSettings(StrictModel):
+    """Which skills are evaluated: files or folders."""
+
+    name: str
+    paths: Annotated[Texts, Field(min_length=1)]
+    skip_invalid: bool
+
+
+class BenchmarkSettings(StrictModel):
+    """Which benchmark: its id or file, a file whose tasks replace its own, and the folders searched for the id."""
+
+    name: Annotated[str, Field(min_length=1)]
+    tasks: str | None
+    roots: Texts
+
+
+class RunnerSettings(StrictModel):
+    """How trials are run."""
+
+    repeats: Annotated[int, Field(ge=1)]
+    concurrency: Annotated[int, Field(ge=1)]
+    timeout_ms: Positive
+    retries: Annotated[int, Field(ge=0)]
+    backoff_base_s: NotNegative
+    backoff_factor: Annotated[float, Field(ge=1, allow_inf_nan=False)]
+    backoff_max_s: NotNegative
+    jitter: Share
+    seed: int
+
+
+class CompositeWeights(StrictModel):
+    """Weights of the parts of the composite score; only their proportions matter."""
+
+    completion: NotNegative
+    partial: NotNegative
+    speed: NotNegative
+    reliability: NotNegative
+
+    @model_validator(mode="after")
+    def _some_weight(self) -> CompositeWeights:
+        if self.completion + self.partial + self.speed + self.reliability <= 0:
+            msg = "at least one weight above 0"
+            raise ValueError(msg)
+        return self
+
+
+class AnalysisSettings(StrictModel):
+    """How rows become numbers."""
+
+    preset: Literal["default", "eval_skills"]
+    level: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
+    k: Annotated[int, Field(ge=1)] | None
+    composite: CompositeWeights
+
+
+class GateSettings(StrictModel):
+    """When the exit code says no."""
+
+    min_completion: Share
+    exit_on_fail: bool
+    fail_on_error: bool
+
+
+class ReportSettings(StrictModel):
+    """What is written for people; the names of formats are known to the registry of writers."""
+
+    formats: Texts
+    title: str | None
+
+
+class PathSettings(StrictModel):
+    """Where results go and where shipped files are. Relative paths start at the working directory."""
+
+    output_dir: Annotated[str, Field(min_length=1)]
+    store: str | None
+    shipped_examples: str
+    shipped_benchmarks: str
+
+
+class Settings(StrictModel):
+    """Everything a run is told."""
+
+    experiment_name: Annotated[str, Field(pattern=r"^\w[\w.-]*$")]
+    """One folder name: it may not lead out of the output folder."""
+    skill_set: SkillSetSettings
+    benchmark: BenchmarkSettings
+    adapter: Part
+    scorers: Annotated[dict[str, Part], Field(min_length=1)]
+    sandbox: Part
+    runner: RunnerSettings
+    analysis: AnalysisSettings
+    gate: GateSettings
+    report: ReportSettings
+    paths: PathSettings
