@@ -49,7 +49,13 @@ def build_report(
     return Report(
         title=_title(run),
         run=run,
-        verdict=conclusion(rows, row_names(rows), threshold=threshold, interrupted=run.interrupted),
+        verdict=conclusion(
+            rows,
+            row_names(rows),
+            threshold=threshold,
+            interrupted=run.interrupted,
+            decides=bool(gate.get("exit_on_fail")),
+        ),
         threshold=threshold,
         columns=metric_columns(rows),
         summary=tuple(rows),

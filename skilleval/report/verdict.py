@@ -48,9 +48,18 @@ def fails_everything(row: Row) -> bool:
 
 
 def conclusion(
-    rows: Sequence[Row], labels: Sequence[str], *, threshold: float | None, interrupted: bool
+    rows: Sequence[Row],
+    labels: Sequence[str],
+    *,
+    threshold: float | None,
+    interrupted: bool,
+    decides: bool = False,
 ) -> Conclusion:
-    """Sum a run up. `labels` name the rows; there is no gate where `threshold` is null."""
+    """Sum a run up. `labels` name the rows; there is no gate where `threshold` is null.
+
+    A gate that `decides` the exit code goes by the rates alone, and the verdict says the same as the exit code; what
+    the intervals leave open is said beside it.
+    """
     named = [_Named(label, row) for label, row in zip(labels, rows, strict=True)]
     if not named:
         state, parts = State.INFO if threshold is None else State.INCONCLUSIVE, ["nothing was evaluated"]
@@ -58,6 +67,7 @@ def conclusion(
         state, parts = State.INFO, [_range(named), *_all_failing(named)]
     else:
         state, parts = _gated(named, threshold)
+        state, parts = _decided(named, threshold, parts) if decides else (state, parts)
     if interrupted:
         state = State.INCONCLUSIVE if state is State.PASSED else state
         parts.insert(0, "interrupted before the end")
@@ -79,6 +89,14 @@ def _gated(named: Sequence[_Named], threshold: float) -> tuple[State, list[str]]
     if missed:
         return State.FAILED, parts
     return State.INCONCLUSIVE if undecided or ungraded else State.PASSED, parts
+
+
+def _decided(named: Sequence[_Named], threshold: float, parts: list[str]) -> tuple[State, list[str]]:
+    """Say whether every rate meets the gate, as the exit code does; an unknown rate does not."""
+    rates = [number(item.row, "completion_rate") for item in named]
+    met = all(one is not None and one >= threshold - _TOLERANCE for one in rates)
+    said = "the gate is met" if met else "the gate is not met"
+    return (State.PASSED if met else State.FAILED), [said, *parts]
 
 
 def _counted(named: Sequence[_Named]) -> str:

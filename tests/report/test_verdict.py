@@ -10,9 +10,14 @@ from skilleval.report.document import Conclusion, State
 from skilleval.report.verdict import Standing, conclusion, standing
 
 
-def concluded(*rows: dict[str, Any], threshold: float | None = 0.7, interrupted: bool = False) -> Conclusion:
+def concluded(
+    *rows: dict[str, Any],
+    threshold: float | None = 0.7,
+    interrupted: bool = False,
+    decides: bool = False,
+) -> Conclusion:
     """Sum up some rows under the names a report gives them."""
-    return conclusion(rows, row_names(rows), threshold=threshold, interrupted=interrupted)
+    return conclusion(rows, row_names(rows), threshold=threshold, interrupted=interrupted, decides=decides)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +57,18 @@ def test_all_above_the_gate_is_passed() -> None:
         state=State.PASSED,
         sentence="2 of 2 skills reach 0.7 completion; flaky-calculator is flaky on 14 of 20 tasks.",
     )
+
+
+def test_a_gate_that_decides_the_exit_code_is_told_as_it_decides() -> None:
+    """With an exit code at stake the verdict goes by the rates, and still says what the intervals leave open."""
+    met = concluded(FLAKY, decides=True)
+    assert met.state is State.PASSED
+    assert met.sentence.startswith(
+        "The gate is met; 0 of 1 skill reach 0.7 completion; flaky-calculator is inconclusive"
+    )
+    assert concluded(FLAKY, threshold=0.72, decides=True).state is State.FAILED
+    assert concluded(FLAKY | {"completion_rate": None}, decides=True).state is State.FAILED
+    assert concluded(CALCULATOR, decides=True, interrupted=True).state is State.INCONCLUSIVE
 
 
 def test_a_doubt_makes_the_run_inconclusive() -> None:
