@@ -1,0 +1,14 @@
+"""Adapters: ways to drive a skill. A new one is a file here, a file in `conf/adapter/` and a line below."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skilleval.adapters.replay import ReplayAdapter
+from skilleval.adapters.subprocess_rpc import SubprocessAdapter
+
+ADAPTERS: dict[str, Any] = {
+    "replay": ReplayAdapter,
+    "subprocess": SubprocessAdapter,
+}
+"""Kind → class with an `Options` model; built as `kind(options, sandbox)`."""

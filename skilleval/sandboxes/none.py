@@ -1,0 +1,90 @@
+"""`none`: runs a program with the rights of the evaluator, and ends all it started."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
+
+from skilleval.sandboxes.base import Command, Completed
+from skilleval.sandboxes.programs import Programs
+from skilleval.sandboxes.running import execute, not_started
+from skilleval.strict import StrictModel
+
+_HANDED_OVER = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
+_SET = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+_WARNING = (
+    "sandbox=none isolates nothing: skills run with your rights, files and network; "
+    "only the processes they start are ended with each trial"
+)
+_QUESTION_TIMEOUT_S = 10.0
+_QUESTION_BYTES = 65536
+
+
+class NoSandboxOptions(StrictModel):
+    """`conf/sandbox/none.yaml`. `pass_env` names variables of the evaluator that programs may see."""
+
+    pass_env: Annotated[tuple[str, ...], Field(strict=False)]
+
+
+class NoSandbox:
+    """No isolation: network, files and rights are those of the evaluator.
+
+    A program does not inherit the evaluator's environment, where its keys are: it gets the few variables any
+    program needs, those of `pass_env`, and those of its command.
+    """
+
+    Options = NoSandboxOptions
+    name = "none"
+    guarantees: frozenset[str] = frozenset()
+    warnings = (_WARNING,)
+
+    def __init__(self, options: NoSandboxOptions) -> None:
+        self._names = (*_HANDED_OVER, *options.pass_env)
+        self._programs = Programs()
+
+    async def run(self, command: Command) -> Completed:
+        """Run a program to its end or its limit; on return, and on cancellation, nothing of it is alive.
+
+        Where it cannot start, `not_started` begins with the cause: `program_not_found` (nothing of that name on
+        the PATH), `program_missing` (no such file in the folder), `folder_not_found` or `not_started`.
+        """
+        if not command.folder.is_dir():
+            return not_started("folder_not_found", f"{command.folder} is not a folder")
+        environment = self._environment(command)
+        program = await self._program(command, environment)
+        if program is None:
+            return _unknown_program(command)
+        return await execute(replace(command, argv=(program, *command.argv[1:])), environment)
+
+    async def aclose(self) -> None:
+        """Nothing is held between runs."""
+
+    def _environment(self, command: Command) -> dict[str, str]:
+        handed_over = {name: os.environ[name] for name in self._names if name in os.environ}
+        return {"PATH": os.defpath, **handed_over, **_SET, **command.env}
+
+    async def _program(self, command: Command, environment: dict[str, str]) -> str | None:
+        async def ask(argv: tuple[str, ...]) -> str:
+            question = Command(
+                argv=argv,
+                folder=command.folder,
+                env={},
+                stdin=b"",
+                timeout_s=_QUESTION_TIMEOUT_S,
+                max_output_bytes=_QUESTION_BYTES,
+            )
+            answer = await execute(question, environment)
+            return answer.stdout.decode("utf-8", "replace") if answer.exit_code == 0 else ""
+
+        word = command.argv[0]
+        return await self._programs.find(word, command.folder, environment["PATH"], ask)
+
+
+def _unknown_program(command: Command) -> Completed:
+    word = command.argv[0]
+    if "/" in word:
+        return not_started("program_missing", f"{word} is not a file in {command.folder}")
+    return not_started("program_not_found", f"{word} is not a program on the PATH")

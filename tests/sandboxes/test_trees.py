@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import Callable
+
+from naps import Nap
+
+from skilleval.sandboxes.base import Command
+from skilleval.sandboxes.none import NoSandbox
+from skilleval.sandboxes.procfs import read_own_children
+
+Make = Callable[..., Command]
+
+NAMELESS = "env -i setsid sleep {nap} >/dev/null 2>&1 </dev/null &"
+
+
+def _started(argv: list[str], *, start_new_session: bool) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(argv, start_new_session=start_new_session)
+
+
+def test_the_end_of_a_trial_spares_the_helpers_of_another(sandbox: NoSandbox, make: Make, nap: Nap) -> None:
+    """A helper that has left its trial's session carries the trial's token and lives as long as the trial."""
+
+    async def seen_after_the_other_ended() -> int:
+        script = f"(setsid sleep {nap.seconds} &); sleep 10 </dev/null"
+        trial = asyncio.create_task(sandbox.run(make("sh", "-c", script, timeout_s=1.0)))
+        await asyncio.sleep(0.2)
+        await sandbox.run(make("sh", "-c", "(setsid sleep 20 &); exit 0"))
+        n_seen = len([pid for pid in nap.sleepers() if pid in read_own_children()])
+        await trial
+        return n_seen
+
+    assert asyncio.run(seen_after_the_other_ended()) >= 1
+    assert nap.sleepers() == []
+
+
+def test_a_nameless_orphan_ends_with_the_last_trial_it_can_belong_to(
+    sandbox: NoSandbox, make: Make, nap: Nap
+) -> None:
+    """Where nothing tells whose an orphan is, no trial takes it from another, and the last one ends it."""
+
+    async def orphans() -> tuple[int, int]:
+        owner = make("sh", "-c", f"{NAMELESS.format(nap=nap.seconds)} sleep 10", timeout_s=0.8)
+        trial = asyncio.create_task(sandbox.run(owner))
+        await asyncio.sleep(0.2)
+        other = make("sh", "-c", f"({NAMELESS.format(nap=nap.seconds)}); sleep 0.1")
+        await sandbox.run(other)
+        n_meanwhile = len(nap.sleepers())
+        await trial
+        return n_meanwhile, len(nap.sleepers())
+
+    n_meanwhile, n_afterwards = asyncio.run(orphans())
+    assert n_meanwhile >= 1
+    assert n_afterwards == 0
+
+
+def test_children_of_the_evaluator_itself_are_spared(sandbox: NoSandbox, make: Make) -> None:
+    """A process that we started ourselves is no stray, whether it began before or during the trial."""
+
+    async def alive() -> tuple[bool, bool]:
+        before = _started(["sleep", "20"], start_new_session=True)
+        trial = asyncio.create_task(sandbox.run(make("sleep", "0.3")))
+        await asyncio.sleep(0.1)
+        during = _started(["sleep", "20"], start_new_session=False)
+        await trial
+        seen = (before.poll() is None, during.poll() is None)
+        for child in (before, during):
+            child.kill()
+            child.wait()
+        return seen
+
+    assert asyncio.run(alive()) == (True, True)
+
+
+def test_many_trials_at_once_leave_no_child_behind(sandbox: NoSandbox, make: Make, nap: Nap) -> None:
+    """Neither processes nor zombies pile up, whatever the trials leave and whenever they end."""
+    scripts = [
+        f"(setsid sleep {nap.seconds} &); sleep 0.{i % 3}" if i % 2 else NAMELESS.format(nap=nap.seconds)
+        for i in range(24)
+    ]
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(sandbox.run(make("sh", "-c", script)) for script in scripts))
+
+    before = set(read_own_children())
+    asyncio.run(all_of_them())
+    assert nap.sleepers() == []
+    assert set(read_own_children()) <= before
+
+
+def test_trials_in_two_threads_do_not_end_each_other(sandbox: NoSandbox, make: Make) -> None:
+    """Sandboxes share the children of the process, also between event loops."""
+
+    async def both() -> list[int | None]:
+        command = make("sh", "-c", "sleep 0.2; exit 5")
+
+        def in_a_thread() -> int | None:
+            return asyncio.run(sandbox.run(command)).exit_code
+
+        here = asyncio.create_task(sandbox.run(command))
+        there = await asyncio.gather(*(asyncio.to_thread(in_a_thread) for _ in range(4)))
+        return [(await here).exit_code, *there]
+
+    assert asyncio.run(both()) == [5] * 5
