@@ -20,6 +20,9 @@ _T = TypeVar("_T")
 GRACE_S = 10.0
 """What an adapter gets beyond the limit of the call, to end processes and report; then the runner gives up on it."""
 
+BREATH_S = 0.01
+"""How long a worker whose adapter never waits may keep the event loop from Ctrl-C and the other workers."""
+
 
 class Sink(Protocol):
     """Takes finished trials; durable on return."""
@@ -88,12 +91,15 @@ class Runner:
             await asyncio.gather(*workers, return_exceptions=True)
 
     async def _work(self, pending: Iterator[Trial], started: float) -> None:
+        breath = started
         for trial in pending:
             queue_ms = self.clock.elapsed_ms(started)
             record = await self._record(trial, queue_ms)
             self.sink.write(record)
             self.observe(record)
-            await asyncio.sleep(0)  # adapters that never wait must not lock out Ctrl-C and the other workers
+            if self.clock.monotonic() - breath > BREATH_S:
+                await asyncio.sleep(0)
+                breath = self.clock.monotonic()
 
     async def _record(self, trial: Trial, queue_ms: float) -> TrialRecord:
         tries = await self._tries(trial)
@@ -118,6 +124,8 @@ class Runner:
 
     async def _tries(self, trial: Trial) -> tuple[Try, ...]:
         done = [await self._try(trial, 0, 0.0)]
+        if not (done[-1].reply.retryable and self.options.retries):
+            return tuple(done)
         rng = random.Random(trial.seed)  # noqa: S311 - spreads retries; no secret
         while done[-1].reply.retryable and len(done) <= self.options.retries:
             pause_s = self.options.pause_s(len(done), done[-1].reply, rng)

@@ -12,7 +12,8 @@ from pathlib import Path
 from rows import Row
 from workload import write_benchmark, write_skill
 
-from skilleval.app import evaluate, prepare
+from skilleval.app.evaluate import evaluate
+from skilleval.app.prepare import prepare
 from skilleval.config.compose import compose_settings
 
 CONCURRENCY = 2

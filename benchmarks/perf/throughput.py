@@ -13,7 +13,8 @@ import polars as pl
 from rows import Row
 from workload import write_benchmark, write_recording, write_skill
 
-from skilleval.app import evaluate, prepare
+from skilleval.app.evaluate import evaluate
+from skilleval.app.prepare import prepare
 from skilleval.config.compose import compose_settings
 
 REPEATS = 10

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from pathlib import Path
 
 SKILL_PROGRAM = """\
@@ -14,7 +16,7 @@ print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"result": to
 
 
 def write_skill(folder: Path) -> Path:
-    """Write a skill that adds two numbers."""
+    """Write a skill that adds two numbers, run by this very interpreter as the floor is."""
     folder.mkdir(parents=True)
     (folder / "skill.py").write_text(SKILL_PROGRAM)
     manifest = {
@@ -23,7 +25,7 @@ def write_skill(folder: Path) -> Path:
         "version": "1.0.0",
         "description": "Adds two numbers",
         "adapterType": "subprocess",
-        "entrypoint": "python3 skill.py",
+        "entrypoint": shlex.join([sys.executable, "skill.py"]),
     }
     (folder / "skill.json").write_text(json.dumps(manifest))
     return folder

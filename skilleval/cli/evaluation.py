@@ -14,7 +14,8 @@ from skilleval.cli.arguments import Command, Common, Many, common_options, overr
 from skilleval.cli.request import Request
 
 if TYPE_CHECKING:
-    from skilleval.app import Outcome, Prepared
+    from skilleval.app.evaluate import Outcome
+    from skilleval.app.prepare import Prepared
 
 log = logging.getLogger(__name__)
 
@@ -128,7 +129,8 @@ def _option_overrides(options: Mapping[str, Any], skills: Sequence[str]) -> Iter
 
 
 def _run_once(common: Common, request: Request) -> None:
-    from skilleval import app
+    from skilleval.app.evaluate import evaluate as run
+    from skilleval.app.prepare import prepare
     from skilleval.cli.console import progress
     from skilleval.config.compose import compose_settings
 
@@ -138,7 +140,7 @@ def _run_once(common: Common, request: Request) -> None:
         config_file=common.config_file,
         config_dirs=request.config_dirs,
     )
-    prepared = app.prepare(composed)
+    prepared = prepare(composed)
     for warning in prepared.warnings:
         log.warning("%s", warning)
     for notice in prepared.notices:
@@ -147,7 +149,7 @@ def _run_once(common: Common, request: Request) -> None:
         _show_dry_run(common, prepared)
         return
     with progress(common.screen, title="evaluating", total=len(prepared.trials)) as observe:
-        outcome = app.evaluate(prepared, observe=observe, command=sys.argv[1:])
+        outcome = run(prepared, observe=observe, command=sys.argv[1:])
     _show(common, outcome)
     click.get_current_context().exit(int(outcome.exit_code))
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import click
 
-from skilleval.app import evaluate, prepare
+from skilleval.app.evaluate import evaluate
+from skilleval.app.prepare import prepare
 from skilleval.cli.arguments import Common
 from skilleval.cli.console import Screen, progress
 from skilleval.cli.request import Request

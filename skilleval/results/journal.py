@@ -58,13 +58,12 @@ class Journal:
         os.close(self._fd)
 
     def _append(self, data: bytes) -> None:
-        before = os.fstat(self._fd).st_size
+        written = 0
         try:
-            written = os.write(self._fd, data)
             while written < len(data):
                 written += os.write(self._fd, data[written:])
         except OSError as error:
-            os.ftruncate(self._fd, before)
+            os.ftruncate(self._fd, os.fstat(self._fd).st_size - written)
             msg = f"cannot write {self.path}: {error.strerror}; what was finished before is kept"
             raise ResultsError(
                 msg, hint="make room, then `skilleval report convert` reads what is there"

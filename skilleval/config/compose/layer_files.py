@@ -10,7 +10,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from yaml import MarkedYAMLError, YAMLError  # type: ignore[import-untyped]  # PyYAML has no types of its own
+from yaml import MarkedYAMLError, YAMLError
 
 from skilleval.config.request import PROJECT_FILE, Request, default_user_file
 from skilleval.config.trees import without

@@ -10,7 +10,7 @@ from typing import Any
 
 from hydra.errors import HydraException, MissingConfigException
 from omegaconf.errors import OmegaConfBaseException
-from yaml import MarkedYAMLError, YAMLError  # type: ignore[import-untyped]  # PyYAML has no types of its own
+from yaml import MarkedYAMLError, YAMLError
 
 from skilleval.config.compose.contributions import Contribution, read_contributions
 from skilleval.config.compose.layer_files import SUBTREES, yaml_error
