@@ -7,12 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from skilleval.figures import FIGURES
 from skilleval.report.columns import metric_columns, number, row_names, tally, words
 from skilleval.report.document import (
     Excerpt,
     FailedTrial,
-    Figure,
     MatrixCell,
     Report,
     Row,
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 
 MAX_FAILURES_PER_SKILL = 60
 MAX_EXCERPT = 4000
-
-_NAMES = ("skill_id", "skill_version", "scorer", "model", "adapter", "sandbox", "mode")
 
 
 def build_report(
@@ -62,7 +58,6 @@ def build_report(
         matrix=tuple(_cell(row) for row in _rows(matrix)),
         failures=tuple(_failed_trial(row) for row in _chosen(failed)),
         n_failures=max(len(failed), *(tally(row, "n_failures") for row in failed[:1]), 0),
-        figures=_figures(_visible(rows), threshold),
         provenance=provenance(manifest, rows),
     )
 
@@ -80,14 +75,6 @@ def _best_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return first, second, words(row, "skill_id"), words(row, "scorer")
 
     return sorted(rows, key=place)
-
-
-def _visible(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Give the rows with every name made safe to look at, for labels and charts."""
-    return [
-        {**row, **{key: one_line(words(row, key)) for key in _NAMES if row.get(key) is not None}}
-        for row in rows
-    ]
 
 
 def _title(run: RunFacts) -> str:
@@ -163,21 +150,3 @@ def _cut(sentence: str | None) -> str | None:
     if sentence is None or len(sentence) <= MAX_EXCERPT:
         return sentence
     return sentence[: MAX_EXCERPT - 1] + "…"
-
-
-def _figures(shown: Sequence[Mapping[str, Any]], threshold: float | None) -> tuple[Figure, ...]:
-    """Draw every figure; there is nothing to draw without rows."""
-    import polars as pl
-
-    if not shown:
-        return ()
-    summary = pl.DataFrame(list(shown), infer_schema_length=None)
-    return tuple(
-        Figure(
-            name=name,
-            title=topic.title,
-            caption=topic.caption,
-            spec=topic.chart(summary, threshold).to_dict(),
-        )
-        for name, topic in FIGURES.items()
-    )

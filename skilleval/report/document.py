@@ -119,16 +119,6 @@ class FailedTrial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A chart as a Vega-Lite specification that holds its own data."""
-
-    name: str
-    title: str
-    caption: str
-    spec: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SkillSource:
     """Which skill exactly was evaluated."""
 
@@ -183,7 +173,6 @@ class Report:
     matrix: tuple[MatrixCell, ...]
     failures: tuple[FailedTrial, ...]
     n_failures: int
-    figures: tuple[Figure, ...]
     provenance: Provenance
     schema: str = SCHEMA
 

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from skilleval.report.cases import Case
+from skilleval.report.charts import figures
 from skilleval.report.columns import absences
 from skilleval.report.document import Excerpt, Report
 from skilleval.report.facts import STATE_SHAPES, origins, run_line
@@ -34,6 +35,7 @@ _FOLD_LINES = 10
 def render(report: Report) -> str:
     """Write the page."""
     template = _environment().get_template("report.html.j2")
+    drawn = figures(report)
     return template.render(
         report=report,
         page=page(report),
@@ -46,7 +48,8 @@ def render(report: Report) -> str:
         policy=POLICY,
         style=_inline("report.css"),
         script=_inline("report.js"),
-        charts=_charts() if report.figures else "",
+        figures=drawn,
+        charts=_charts() if drawn else "",
     )
 
 

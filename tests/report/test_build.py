@@ -23,9 +23,8 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "report" / "report.json"
 
 
 def test_the_demo_report_is_the_golden_one() -> None:
-    """The document of known frames is known, but for the charts, which have tests of their own."""
+    """The document of known frames is known."""
     document = to_json(demo_report())
-    assert [figure.pop("spec")["width"] for figure in document["figures"]] == ["container"]
     assert json.loads(json.dumps(document)) == json.loads(GOLDEN.read_text("utf-8"))
 
 
@@ -68,10 +67,9 @@ def test_each_skill_keeps_some_failures_and_each_task_its_first() -> None:
 
 
 def test_a_run_without_rows_gives_a_report() -> None:
-    """Nothing evaluated is a report too, with a verdict and without figures."""
+    """Nothing evaluated is a report too, with a verdict."""
     report = report_of(manifest={})
     assert report.verdict.state is State.INCONCLUSIVE
-    assert report.figures == ()
     assert report.title == "Skill evaluation"
     assert report.run.n_tasks is None
 
@@ -87,14 +85,6 @@ def test_no_gate_is_no_threshold() -> None:
     report = report_of(CALCULATOR, gate={})
     assert report.threshold is None
     assert report.verdict.state is State.INFO
-
-
-def test_names_in_charts_are_safe_and_rows_are_not_changed() -> None:
-    """A chart shows hidden characters spelled out; the summary keeps the id as it is."""
-    report = report_of(CALCULATOR | {"skill_id": "a\u202eb"})
-    (data,) = (rows for rows in report.figures[0].spec["datasets"].values() if "rate" in rows[0])
-    assert data[0]["skill"] == "a\\u202eb"
-    assert report.summary[0]["skill_id"] == "a\u202eb"
 
 
 def test_the_interval_is_named_with_its_method_and_each_column_explained() -> None:

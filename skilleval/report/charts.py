@@ -1,0 +1,50 @@
+"""The figures of a report, drawn from its summary rows where a format shows them: the document itself holds numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skilleval.figures import FIGURES
+from skilleval.report.columns import words
+from skilleval.report.document import Report, Row
+from skilleval.report.text import one_line
+
+_NAMES = ("skill_id", "skill_version", "scorer", "model", "adapter", "sandbox", "mode")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A chart as a Vega-Lite specification that holds its own data."""
+
+    name: str
+    title: str
+    caption: str
+    spec: Mapping[str, Any]
+
+
+def figures(report: Report) -> tuple[Figure, ...]:
+    """Draw every figure; there is nothing to draw without rows."""
+    import polars as pl
+
+    if not report.summary:
+        return ()
+    summary = pl.DataFrame(_visible(report.summary), infer_schema_length=None)
+    return tuple(
+        Figure(
+            name=name,
+            title=topic.title,
+            caption=topic.caption,
+            spec=topic.chart(summary, report.threshold).to_dict(),
+        )
+        for name, topic in FIGURES.items()
+    )
+
+
+def _visible(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Give the rows with every name made safe to look at, for labels and charts."""
+    return [
+        {**row, **{key: one_line(words(row, key)) for key in _NAMES if row.get(key) is not None}}
+        for row in rows
+    ]
