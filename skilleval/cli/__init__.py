@@ -18,7 +18,7 @@ from skilleval.outcome import ExitCode
 
 _HELP = """Measure agent skills: run every skill on every task, keep every result, say what the numbers are worth.
 
-\\b
+\b
 First steps:
   skilleval demo                 evaluate the shipped example skills
   skilleval eval --help          evaluate your own
