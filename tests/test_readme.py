@@ -1,0 +1,94 @@
+"""Every command of the README runs as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line as the reader's shell would, with `skilleval` on the PATH."""
+    scripts = str(Path(sys.executable).parent)
+    environment = {
+        **os.environ,
+        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+        "XDG_CONFIG_HOME": str(folder / "xdg"),
+    }
+    return subprocess.run(
+        ["bash", "-ec", command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Walk the README's walk: write a skill, write tasks, evaluate."""
+    folder = tmp_path_factory.mktemp("reader")
+    (walk,) = (
+        block for block in re.findall(r"```bash\n(.*?)```", README, re.DOTALL) if "mkdir -p shout" in block
+    )
+    done = shell(walk, folder)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 1 skill reaches 0.7 completion" in done.stdout or "inconclusive" in done.stdout
+    return folder
+
+
+def table_commands() -> list[str]:
+    """Give the commands of the table, alternatives in one cell apart."""
+    (table,) = re.findall(r"\| you want to \| write \|\n\|---\|---\|\n((?:\|.*\n)+)", README)
+    cells = [line.split(" | ", maxsplit=1)[1].rstrip(" |\n") for line in table.splitlines()]
+    return [command for cell in cells for command in re.findall(r"`([^`]+)`", cell) if " " in command]
+
+
+@pytest.mark.parametrize("command", table_commands())
+def test_each_command_of_the_table_runs(walked: Path, command: str) -> None:
+    """What the README shows exits 0; the shell-completion line is evaluated, not run through a reader."""
+    if "<run_id>" in command:
+        first = min((walked / "outputs" / "default").glob("2*")).name
+        command = command.replace("<run_id>", first)
+    if "./shout" in command and "--tasks" not in command:
+        command += " --tasks tasks.json"
+    done = shell(command, walked)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_polars_snippet_runs(walked: Path) -> None:
+    """The tables can be read as the README says."""
+    (snippet,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", snippet], cwd=walked, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "shout" in done.stdout
+
+
+def test_the_exit_codes_of_the_readme_are_those_of_the_program() -> None:
+    """The table lists exactly the documented codes."""
+    from skilleval.outcome import PRECEDENCE, ExitCode
+
+    section = README.split("## Exit codes")[1].split("##")[0]
+    assert {int(code) for code in re.findall(r"^\| (\d+) \|", section, re.MULTILINE)} == {
+        int(code) for code in ExitCode
+    }
+    assert ", ".join(str(int(code)) for code in PRECEDENCE[:-1]) in section
+
+
+def test_every_linked_file_exists() -> None:
+    """No link of the README is dead."""
+    links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
