@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 TRIAL_KEYS = ("run_id", "trial_id")
 
-_FROM_TRIALS = (
-    *TRIAL_KEYS,
+_CONDITION = (
     "benchmark_id",
     "benchmark_version",
     "condition_id",
@@ -26,6 +25,14 @@ _FROM_TRIALS = (
     "model",
     "sandbox",
     "mode",
+)
+
+CONDITION_KEYS = (*_CONDITION, "scorer")
+"""What makes a row of the summary."""
+
+_FROM_TRIALS = (
+    *TRIAL_KEYS,
+    *_CONDITION,
     "task_id",
     "task_tags",
     "task_weight",

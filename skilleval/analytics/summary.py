@@ -10,25 +10,11 @@ from skilleval.analytics.consistency import CONSISTENCY
 from skilleval.analytics.distribution import DISTRIBUTION
 from skilleval.analytics.eval_skills import seed_metrics, with_seed_composite
 from skilleval.analytics.metric import derive, summarise
-from skilleval.analytics.outcomes import trial_outcomes, with_group_counts
+from skilleval.analytics.outcomes import CONDITION_KEYS, trial_outcomes, with_group_counts
 from skilleval.analytics.partial import partial_metrics, partial_reasons
 from skilleval.analytics.pass_k import pass_k_metrics
 from skilleval.analytics.spec import AnalysisSpec, Preset
 from skilleval.analytics.uncertainty import UNCERTAINTY, completion_interval, effective_n
-
-CONDITION_KEYS = (
-    "benchmark_id",
-    "benchmark_version",
-    "condition_id",
-    "skill_id",
-    "skill_version",
-    "skill_digest",
-    "adapter",
-    "model",
-    "sandbox",
-    "mode",
-    "scorer",
-)
 
 
 def summary(trials: pl.LazyFrame, scores: pl.LazyFrame, *, spec: AnalysisSpec) -> pl.LazyFrame:

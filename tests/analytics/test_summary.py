@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from skilleval.analytics.outcomes import CONDITION_KEYS
 from skilleval.analytics.spec import AnalysisSpec, Preset
-from skilleval.analytics.summary import CONDITION_KEYS, summary
+from skilleval.analytics.summary import summary
 from skilleval.errors import ResultsError
 from skilleval.results.schema import SCORES, checked
 
