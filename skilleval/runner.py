@@ -34,7 +34,7 @@ class Sink(Protocol):
 class Judge(Protocol):
     """Scores an attempt, or says that judging broke."""
 
-    def scores(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
+    async def scores(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
         """Give at least one score a scorer."""
 
     def ungraded(self, reason: str) -> tuple[Score, ...]:
@@ -106,7 +106,7 @@ class Runner:
         ended_at = self.clock.utc()
         scoring_started = self.clock.monotonic()
         scores = await _guarded(
-            self._judged(trial, tries[-1].reply),
+            self.judge.scores(trial, tries[-1].reply),
             lambda reason: self.judge.ungraded(f"scorer broke: {reason}"),
         )
         return TrialRecord(
@@ -118,9 +118,6 @@ class Runner:
             scoring_ms=self.clock.elapsed_ms(scoring_started),
             concurrency=self.options.concurrency,
         )
-
-    async def _judged(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
-        return self.judge.scores(trial, reply)
 
     async def _tries(self, trial: Trial) -> tuple[Try, ...]:
         done = [await self._try(trial, 0, 0.0)]

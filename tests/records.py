@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,7 +33,7 @@ def record_of(replies: Sequence[Reply], repeat: int) -> TrialRecord:
     return TrialRecord(
         trial=trial,
         tries=tries,
-        scores=_PANEL.scores(trial, replies[-1]),
+        scores=asyncio.run(_PANEL.scores(trial, replies[-1])),
         ended_at=_START + timedelta(seconds=len(replies)),
         queue_ms=0.5,
         scoring_ms=0.1,

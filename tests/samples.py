@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from skilleval.domain import Benchmark, Condition, Evaluator, Reply, Skill, Status, Task, Trial
 from skilleval.plan import PlannedSkill, PlanOptions, build_trials
-from skilleval.scorers.base import MISSING, ScoringRecord
+from skilleval.scorers.base import MISSING, Finding, Scorer, ScoringRecord
 
 DONE = Reply(status=Status.COMPLETED, output='{"result":3}', latency_ms=1.0)
 
@@ -66,6 +67,11 @@ def trials(
     """Give the trials of some tasks."""
     options = PlanOptions(repeats=repeats, seed=seed, timeout_ms=1000.0)
     return build_trials(skills or (planned(),), benchmark(*tasks), options)
+
+
+def judged(scorer: Scorer, seen: ScoringRecord) -> tuple[Finding, ...]:
+    """Let a scorer judge one record."""
+    return asyncio.run(scorer.findings(seen))
 
 
 def record(

@@ -59,7 +59,7 @@ class Judge:
     def __init__(self, *, broken: bool = False) -> None:
         self._broken = broken
 
-    def scores(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
+    async def scores(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
         """Give one score."""
         if self._broken:
             message = f"cannot judge {trial.task.id}"

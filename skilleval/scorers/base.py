@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from skilleval.domain import Evaluator, Verdict
@@ -27,7 +28,8 @@ MISSING: Final = Missing.MISSING
 class ScoringRecord:
     """All that a scorer may see of a completed trial.
 
-    `output` is the decoded JSON output, `MISSING` where the skill gave none.
+    `output` is the decoded JSON output, `MISSING` where the skill gave none. `folder` is where the benchmark stands:
+    relative paths in a task start there.
     """
 
     task_id: str
@@ -35,6 +37,7 @@ class ScoringRecord:
     expected: Mapping[str, Any]
     evaluator: Evaluator | None
     output: Any
+    folder: Path = Path()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,5 +78,8 @@ class Scorer(Protocol):
     def info(self) -> ScorerInfo:
         """What is recorded beside each score."""
 
-    def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
-        """Judge the record; at least one finding, `ungraded` where there is nothing to check."""
+    async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
+        """Judge the record; at least one finding, `ungraded` where there is nothing to check.
+
+        Whatever may take long is awaited, so that it neither holds up other trials nor spoils their latency.
+        """

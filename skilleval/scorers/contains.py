@@ -35,7 +35,7 @@ class ContainsScorer:
         self._options = options
         self.info = ScorerInfo(kind="contains", version="1", options=options.model_dump())
 
-    def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
+    async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
         """Give one finding; ungraded where the task names no keyword or an empty one."""
         keywords = _keywords(record)
         if not keywords:

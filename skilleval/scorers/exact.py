@@ -34,7 +34,7 @@ class ExactScorer:
         self._options = options
         self.info = ScorerInfo(kind="exact", version="1", options=options.model_dump())
 
-    def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
+    async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
         """Give one finding with score 0 or 1."""
         if "value" not in record.expected:
             return (ungraded("nothing to check: the task expects no `value`"),)

@@ -22,14 +22,16 @@ class Panel:
     def __init__(self, scorers: Mapping[str, Scorer]) -> None:
         self._scorers = scorers
 
-    def scores(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
+    async def scores(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
         """Give one score a scorer and check."""
         if reply.status is Status.COMPLETED:
             record = _record(trial, reply)
             return tuple(
-                _score(name, scorer, _sound(finding))
-                for name, scorer in self._scorers.items()
-                for finding in scorer.findings(record)
+                [
+                    _score(name, scorer, _sound(finding))
+                    for name, scorer in self._scorers.items()
+                    for finding in await scorer.findings(record)
+                ]
             )
         finding = _unscored(reply)
         return tuple(_score(name, scorer, finding) for name, scorer in self._scorers.items())
@@ -43,7 +45,12 @@ def _record(trial: Trial, reply: Reply) -> ScoringRecord:
     task = trial.task
     output = MISSING if reply.output is None else json.loads(reply.output)
     return ScoringRecord(
-        task_id=task.id, input=task.input, expected=task.expected, evaluator=task.evaluator, output=output
+        task_id=task.id,
+        input=task.input,
+        expected=task.expected,
+        evaluator=task.evaluator,
+        output=output,
+        folder=trial.benchmark.source.parent,
     )
 
 

@@ -21,11 +21,11 @@ class TaskScorer:
         options = {kind: dict(scorer.info.options) for kind, scorer in scorers.items()}
         self.info = ScorerInfo(kind="task", version=versions, options={"fallback": fallback, **options})
 
-    def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
+    async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
         """Give the findings of the task's own scorer, marked with its kind."""
         kind = record.evaluator.kind if record.evaluator else self._fallback
         scorer = self._scorers.get(kind)
         if scorer is None:
             known = ", ".join(sorted(self._scorers))
             return (ungraded(f"no scorer of kind {kind!r} here; known: {known}", rule=kind),)
-        return tuple(replace(finding, rule=kind) for finding in scorer.findings(record))
+        return tuple(replace(finding, rule=kind) for finding in await scorer.findings(record))

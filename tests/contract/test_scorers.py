@@ -8,7 +8,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import record
+from samples import judged, record
 
 from skilleval.config.shipped import shipped
 from skilleval.domain import Verdict
@@ -52,7 +52,7 @@ def test_a_scorer_refuses_unknown_options(kind: str) -> None:
 def test_nothing_to_check_is_ungraded(kind: str) -> None:
     """An empty expectation gives no score, whatever came out."""
     for output in (MISSING, None, "", "text", {"result": 1}):
-        (finding,) = scorer(kind).findings(record(output, expected={}))
+        (finding,) = judged(scorer(kind), record(output, expected={}))
         assert (finding.verdict, finding.score) == (Verdict.UNGRADED, None)
         assert finding.reason
 
@@ -63,9 +63,9 @@ def test_findings_keep_their_promises(kind: str, output: Any, expected: Any) -> 
     """Scores lie in [0, 1], null belongs to ungraded, failures have a reason, and the same record scores the same."""
     judge = scorer(kind)
     seen = record(output, expected={"value": expected})
-    findings = judge.findings(seen)
+    findings = judged(judge, seen)
     assert findings
-    assert findings == judge.findings(seen)
+    assert findings == judged(judge, seen)
     for finding in findings:
         assert (finding.score is None) == (finding.verdict is Verdict.UNGRADED)
         assert finding.score is None or 0 <= finding.score <= 1
@@ -78,5 +78,5 @@ def test_the_expected_value_itself_passes(kind: str, value: Any) -> None:
     """A skill that gives exactly what is expected passes, wrapped or not."""
     judge = scorer(kind)
     for output in (value, {"result": value}):
-        (finding,) = judge.findings(record(output, expected={"value": value}))
+        (finding,) = judged(judge, record(output, expected={"value": value}))
         assert finding.verdict is Verdict.PASSED

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from cases import case_input
-from samples import record
+from samples import judged, record
 
 from skilleval.domain import Evaluator, Verdict
 from skilleval.scorers.base import MISSING, Finding
@@ -18,7 +18,7 @@ CONTAINS = ContainsScorer(ContainsOptions(case_sensitive=False, whole_words=Fals
 def finding(output: Any, expected: dict[str, Any], **options: Any) -> Finding:
     """Judge one output."""
     evaluator = Evaluator(kind="contains", options=options) if options else None
-    (one,) = CONTAINS.findings(record(output, expected=expected, evaluator=evaluator))
+    (one,) = judged(CONTAINS, record(output, expected=expected, evaluator=evaluator))
     return one
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from cases import case_input
-from samples import record
+from samples import judged, record
 
 from skilleval.domain import Evaluator, Verdict
 from skilleval.scorers.base import MISSING
@@ -18,7 +18,7 @@ EXACT = ExactScorer(ExactOptions(case_sensitive=True, strip=True, tolerance=0.0)
 def verdict(output: Any, expected: Any, scorer: ExactScorer = EXACT, **evaluator: Any) -> Verdict:
     """Judge one output."""
     named = Evaluator(kind="exact", options=evaluator) if evaluator else None
-    (finding,) = scorer.findings(record(output, expected={"value": expected}, evaluator=named))
+    (finding,) = judged(scorer, record(output, expected={"value": expected}, evaluator=named))
     return finding.verdict
 
 
@@ -105,7 +105,7 @@ def test_every_option_of_the_task_takes_effect() -> None:
 
 def test_nothing_expected_is_ungraded() -> None:
     """A task without `value` gives exact nothing to check, which is neither passed nor failed."""
-    (finding,) = EXACT.findings(record(3, expected={"keywords": ["a"]}))
+    (finding,) = judged(EXACT, record(3, expected={"keywords": ["a"]}))
     assert finding.verdict is Verdict.UNGRADED
     assert finding.score is None
     assert "value" in finding.reason
@@ -113,7 +113,7 @@ def test_nothing_expected_is_ungraded() -> None:
 
 def test_the_reason_shows_both_values() -> None:
     """A failure can be understood from its row alone."""
-    (finding,) = EXACT.findings(record({"result": 4}, expected={"value": 3}))
+    (finding,) = judged(EXACT, record({"result": 4}, expected={"value": 3}))
     assert finding.reason == "expected 3, found 4"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from samples import DONE, task, trials
 
-from skilleval.domain import Evaluator, Reply, Status, Verdict
+from skilleval.domain import Evaluator, Reply, Score, Status, Trial, Verdict
 from skilleval.scorers.base import Finding, ScorerInfo, ScoringRecord
 from skilleval.scorers.exact import ExactOptions, ExactScorer
 from skilleval.scorers.panel import Panel
@@ -13,6 +15,11 @@ from skilleval.scorers.task import TaskScorer
 
 EXACT = ExactScorer(ExactOptions(case_sensitive=True, strip=True, tolerance=0.0))
 TASK = TaskScorer(fallback="exact", scorers={"exact": EXACT})
+
+
+def scored(panel: Panel, trial: Trial, reply: Reply) -> tuple[Score, ...]:
+    """Let a panel score one attempt."""
+    return asyncio.run(panel.scores(trial, reply))
 
 
 class Fixed:
@@ -23,7 +30,7 @@ class Fixed:
     def __init__(self, score: float) -> None:
         self._score = score
 
-    def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
+    async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
         """Pass with the number."""
         return (Finding(verdict=Verdict.PASSED, score=self._score, check=record.task_id),)
 
@@ -31,7 +38,7 @@ class Fixed:
 def test_each_scorer_leaves_a_row_under_its_config_name() -> None:
     """Two scorers of one run are told apart by the name the config gives them."""
     (trial,) = trials()
-    rows = Panel({"strict": EXACT, "own": TASK}).scores(trial, DONE)
+    rows = scored(Panel({"strict": EXACT, "own": TASK}), trial, DONE)
     assert [(row.scorer, row.rule, row.passed) for row in rows] == [
         ("strict", "exact", True),
         ("own", "exact", True),
@@ -43,7 +50,7 @@ def test_each_scorer_leaves_a_row_under_its_config_name() -> None:
 def test_an_error_of_the_skill_fails_with_score_zero(status: Status) -> None:
     """The skill is to blame, so the trial counts against it."""
     (trial,) = trials()
-    (row,) = Panel({"exact": EXACT}).scores(trial, Reply(status=status, message="died"))
+    (row,) = scored(Panel({"exact": EXACT}), trial, Reply(status=status, message="died"))
     assert (row.verdict, row.score) == (Verdict.FAILED, 0.0)
     assert row.reason == f"{status.value}: died"
 
@@ -52,7 +59,7 @@ def test_an_error_of_the_skill_fails_with_score_zero(status: Status) -> None:
 def test_c07_an_outage_is_ungraded(status: Status) -> None:
     """Infrastructure trouble is neither passed nor failed."""
     (trial,) = trials()
-    (row,) = Panel({"exact": EXACT}).scores(trial, Reply(status=status, failure_kind="down"))
+    (row,) = scored(Panel({"exact": EXACT}), trial, Reply(status=status, failure_kind="down"))
     assert (row.verdict, row.score, row.passed) == (Verdict.UNGRADED, None, None)
 
 
@@ -60,7 +67,7 @@ def test_c07_an_outage_is_ungraded(status: Status) -> None:
 def test_es15_a_number_that_is_no_score_is_refused(score: float) -> None:
     """NaN and numbers outside [0, 1] are ungraded with the number named, never bent into a score."""
     (trial,) = trials()
-    (row,) = Panel({"fixed": Fixed(score)}).scores(trial, DONE)
+    (row,) = scored(Panel({"fixed": Fixed(score)}), trial, DONE)
     assert row.score is None
     assert str(score) in row.reason
 
@@ -68,7 +75,7 @@ def test_es15_a_number_that_is_no_score_is_refused(score: float) -> None:
 def test_the_task_scorer_uses_the_evaluator_of_the_task() -> None:
     """A kind that is not there leaves the task ungraded and names what is known."""
     (trial,) = trials(task(evaluator=Evaluator(kind="llm_judge")))
-    (row,) = Panel({"task": TASK}).scores(trial, DONE)
+    (row,) = scored(Panel({"task": TASK}), trial, DONE)
     assert (row.rule, row.verdict) == ("llm_judge", Verdict.UNGRADED)
     assert "known: exact" in row.reason
 
@@ -77,6 +84,6 @@ def test_output_null_and_no_output_differ() -> None:
     """The output null can be expected; no output never passes."""
     (trial,) = trials(task(value=None))
     panel = Panel({"exact": EXACT})
-    (given,) = panel.scores(trial, Reply(status=Status.COMPLETED, output="null"))
-    (absent,) = panel.scores(trial, Reply(status=Status.COMPLETED, output=None))
+    (given,) = scored(panel, trial, Reply(status=Status.COMPLETED, output="null"))
+    (absent,) = scored(panel, trial, Reply(status=Status.COMPLETED, output=None))
     assert (given.passed, absent.passed) == (True, False)
