@@ -85,5 +85,14 @@ class _Cell:
 
 
 def longest_duration_s(trials: Iterable[Trial], *, concurrency: int, tries: int) -> float:
-    """Bound the time of a run from above: every try of every trial uses its whole limit, pauses apart."""
-    return sum(trial.timeout_ms for trial in trials) / 1000 * tries / concurrency
+    """Bound the time of a run from above: every try of every trial uses its whole limit, pauses apart.
+
+    Workers take the next trial as soon as they are free, so no plan takes longer than its share for each worker plus
+    what the longest trial may stick out.
+
+    Source: Graham 1966, bound of list scheduling.
+    """
+    limits = [trial.timeout_ms / 1000 * tries for trial in trials]
+    if not limits:
+        return 0.0
+    return sum(limits) / concurrency + max(limits) * (1 - 1 / concurrency)

@@ -76,9 +76,12 @@ def test_the_limit_of_the_task_wins() -> None:
 
 
 def test_the_estimate_is_an_upper_bound() -> None:
-    """All limits, all tries, shared by the workers."""
-    laid_out = trials(task("t1"), task("t2"), repeats=2)
-    assert longest_duration_s(laid_out, concurrency=2, tries=3) == pytest.approx(4 * 1.0 * 3 / 2)
+    """Two trials side by side take as long as one; an odd one out takes its whole limit more."""
+    four, three = trials(task("t1"), task("t2"), repeats=2), trials(task(), repeats=3)
+    assert longest_duration_s(four, concurrency=1, tries=3) == pytest.approx(12)
+    assert longest_duration_s(four, concurrency=4, tries=1) >= 1
+    assert longest_duration_s(three, concurrency=2, tries=1) >= 2
+    assert longest_duration_s((), concurrency=2, tries=1) == 0
 
 
 def test_no_task_gives_no_trial() -> None:

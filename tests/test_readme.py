@@ -59,8 +59,6 @@ def test_each_command_of_the_table_runs(walked: Path, command: str) -> None:
     if "<run_id>" in command:
         first = min((walked / "outputs" / "default").glob("2*")).name
         command = command.replace("<run_id>", first)
-    if "./shout" in command and "--tasks" not in command:
-        command += " --tasks tasks.json"
     done = shell(command, walked)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr

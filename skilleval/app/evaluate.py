@@ -79,6 +79,16 @@ def evaluate(prepared: Prepared, *, observe: Observer, command: Sequence[str] = 
     first = first_manifest(prepared, run_id=run_id, started_at=clock.utc(), command=_line(command))
     write_manifest(folder, first)
     log.info("run %s: %d trials, rows in %s", run_id, len(prepared.trials), folder)
+    try:
+        return _run_and_report(prepared, folder, clock, first, observe)
+    except KeyboardInterrupt:
+        log.warning("finished trials are kept: skilleval report convert --input %s", folder)
+        raise
+
+
+def _run_and_report(
+    prepared: Prepared, folder: Path, clock: Clock, first: Mapping[str, Any], observe: Observer
+) -> Outcome:
     interrupted, write_ms = _run(prepared, folder, clock, first, observe)
     compact(folder, write_ms=write_ms)
     manifest = finished_manifest(
@@ -145,11 +155,18 @@ def _until_stopped(work: Coroutine[Any, Any, None]) -> bool:
 
 async def _stoppable(work: Coroutine[Any, Any, None]) -> None:
     task = asyncio.ensure_future(work)
-    if threading.current_thread() is threading.main_thread():
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, task.cancel)
-    await task
+    if threading.current_thread() is not threading.main_thread():
+        return await task
+    loop = asyncio.get_running_loop()
+
+    def stop(which: signal.Signals) -> None:
+        log.warning("stopping: running skills are ended, what is finished is kept; once more leaves at once")
+        loop.remove_signal_handler(which)
+        task.cancel()
+
+    for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(which, stop, which)
+    return await task
 
 
 def _outcome(prepared: Prepared, folder: Path, manifest: Mapping[str, Any]) -> Outcome:

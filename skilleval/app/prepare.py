@@ -62,6 +62,7 @@ class Prepared:
             "n_trials": len(self.trials),
             "concurrency": runner.concurrency,
             "longest_duration_s": longest,
+            "output_dir": self.settings.paths.output_dir,
             "warnings": list(self.warnings),
         }
 

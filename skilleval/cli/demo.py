@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, common_options, overrides_and_words
 from skilleval.cli.evaluation import evaluate
 from skilleval.cli.request import Request
@@ -18,8 +19,8 @@ skilleval demo --output-dir /tmp/demo runner.repeats=5
 
 
 @click.command("demo", cls=Command, example=_EXAMPLE, short_help="Evaluate the shipped example skills.")
-@click.argument("words", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--output-dir", metavar="DIR", help="Where <run_id>/ goes (outputs/demo).")
+@click.argument("words", shell_complete=completion.words, nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--output-dir", type=click.Path(), metavar="DIR", help="Where <run_id>/ goes (outputs/demo).")
 @common_options
 def demo(common: Common, **options: Any) -> None:
     """Evaluate the example skills that come with skilleval: one good, one flaky, one wrong.
@@ -33,4 +34,7 @@ def demo(common: Common, **options: Any) -> None:
         msg = f"demo takes no skills, but got {words[0]!r}"
         raise UsageError(msg, hint=f"evaluate your own with `skilleval eval {words[0]}`")
     folder = [f"paths.output_dir={quote(options['output_dir'])}"] if options["output_dir"] else []
-    evaluate(common, Request(overrides=("+experiment=demo", *folder, *overrides)))
+    evaluate(
+        common,
+        Request(overrides=("+experiment=demo", *folder, *overrides), next_step="skilleval eval --help"),
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
 from skilleval.cli.request import Request
 
@@ -47,12 +48,27 @@ _FLAGS = {
 
 
 @click.command("eval", cls=Command, example=_EXAMPLE, short_help="Run skills on a benchmark and report.")
-@click.argument("words", nargs=-1, metavar="[SKILL]... [KEY=VALUE]...")
-@click.option("--skills", cls=Many, metavar="PATH...", help="skill.json files or folders that hold them.")
-@click.option("--benchmark", metavar="ID|FILE", help="Benchmark by id or path (coding-easy).")
-@click.option("--tasks", metavar="FILE", help="A file of tasks instead of a benchmark.")
+@click.argument("words", shell_complete=completion.words, nargs=-1, metavar="[SKILL]... [KEY=VALUE]...")
 @click.option(
-    "--benchmarks-dir", cls=Many, metavar="DIR...", help="Further folders to look for benchmarks in."
+    "--skills",
+    cls=Many,
+    type=click.Path(),
+    metavar="PATH...",
+    help="skill.json files or folders that hold them.",
+)
+@click.option(
+    "--benchmark",
+    shell_complete=completion.benchmarks,
+    metavar="ID|FILE",
+    help="Benchmark by id or path (coding-easy).",
+)
+@click.option("--tasks", type=click.Path(), metavar="FILE", help="A file of tasks instead of a benchmark.")
+@click.option(
+    "--benchmarks-dir",
+    cls=Many,
+    type=click.Path(),
+    metavar="DIR...",
+    help="Further folders to look for benchmarks in.",
 )
 @click.option("--runs", type=int, metavar="N", help="Repeats of each task (1).")
 @click.option("--concurrency", type=int, metavar="N", help="Trials at once (4).")
@@ -68,17 +84,29 @@ _FLAGS = {
     "--skip-invalid", is_flag=True, help="Leave out skills that cannot be read instead of stopping."
 )
 @click.option(
-    "--format", "formats", cls=Many, metavar="NAME...", help="Reports: json markdown html (json markdown)."
+    "--format",
+    "formats",
+    shell_complete=completion.formats,
+    cls=Many,
+    metavar="NAME...",
+    help="Reports: json markdown html (json markdown).",
 )
 @click.option(
-    "--output-dir", metavar="DIR", help="Where <run_id>/ with tables and reports goes (outputs/<name>)."
+    "--output-dir",
+    type=click.Path(),
+    metavar="DIR",
+    help="Where <run_id>/ with tables and reports goes (outputs/<name>).",
 )
-@click.option("--store", metavar="DIR", help="Where <run_id>/ with the tables goes instead.")
+@click.option(
+    "--store", type=click.Path(), metavar="DIR", help="Where the tables go instead, as <run_id>/."
+)
 @click.option("--dry-run", is_flag=True, help="Check everything, count, estimate; run and write nothing.")
 @click.option("-m", "--multirun", is_flag=True, help="Sweep over comma-separated overrides with Hydra.")
 @click.option("--cfg", type=click.Choice(["job", "hydra", "all"]), help="Print the composed config and stop.")
 @click.option("--info", is_flag=True, help="Print what Hydra composed from where, and stop.")
-@click.option("--config-dir", metavar="DIR", help="A further config folder, searched first.")
+@click.option(
+    "--config-dir", type=click.Path(), metavar="DIR", help="A further config folder, searched first."
+)
 @common_options
 def eval_(common: Common, **options: Any) -> None:
     """Run every skill on every task, keep every row, and report.
@@ -150,7 +178,7 @@ def _run_once(common: Common, request: Request) -> None:
         return
     with progress(common.screen, title="evaluating", total=len(prepared.trials)) as observe:
         outcome = run(prepared, observe=observe, command=sys.argv[1:])
-    _show(common, outcome)
+    _show(common, outcome, request.next_step)
     click.get_current_context().exit(int(outcome.exit_code))
 
 
@@ -158,13 +186,18 @@ def _show_dry_run(common: Common, prepared: Prepared) -> None:
     facts = prepared.facts()
     common.screen.document({"dry_run": True, **facts})
     common.screen.say(
-        f"{facts['n_skills']} skills × {facts['n_tasks']} tasks × {facts['repeats']} repeats = "
-        f"{facts['n_trials']} trials, at most {facts['longest_duration_s']:,.0f} s at concurrency "
-        f"{facts['concurrency']}. Everything is valid; nothing was run and nothing was written."
+        f"skills:     {', '.join(facts['skills'])}\n"
+        f"benchmark:  {facts['benchmark']}\n"
+        f"scorers:    {', '.join(facts['scorers'])}\n"
+        f"trials:     {facts['n_trials']} = {facts['n_skills']} × {facts['n_tasks']} × {facts['repeats']} "
+        f"(skills × tasks × repeats)\n"
+        f"duration:   at most {facts['longest_duration_s']:,.0f} s at concurrency {facts['concurrency']}\n"
+        f"would go to {facts['output_dir']}\n"
+        "Everything is valid; nothing was run and nothing was written."
     )
 
 
-def _show(common: Common, outcome: Outcome) -> None:
+def _show(common: Common, outcome: Outcome, next_step: str | None) -> None:
     """Show table, verdict and the paths of everything that was written."""
     from skilleval.report.terminal import table
 
@@ -174,7 +207,9 @@ def _show(common: Common, outcome: Outcome) -> None:
     console = common.screen.stdout()
     console.print(table(outcome.report, width=console.width))
     common.screen.say("")
-    lines = [*outcome.paths(), ("next", "skilleval eval --help")]
+    if next_step is None and "html" not in outcome.reports:
+        next_step = f"skilleval report convert --input {outcome.folder} --format html"
+    lines = [*outcome.paths(), *([("next", next_step)] if next_step else [])]
     width = max(len(label) for label, _ in lines) + 2
     for label, what in lines:
         common.screen.say(f"{label.capitalize() + ':':{width}}{what}")

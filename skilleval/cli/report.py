@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options
 
 _EXAMPLE = """
-skilleval report convert --input outputs/demo/latest --format html
+skilleval report convert --input latest --format html
 skilleval report convert --input latest --store outputs --format markdown html
 skilleval report convert --input out/r/report.json --format html --output report.html
 """
@@ -28,16 +29,25 @@ def report() -> None:
 @click.option(
     "--input",
     "source",
+    shell_complete=completion.stored_runs,
     required=True,
     metavar="RUN|FILE",
     help="A run folder, a run id, `latest`, or a JSON report.",
 )
 @click.option(
-    "--format", "formats", cls=Many, metavar="NAME...", help="Formats: json markdown html (markdown)."
+    "--format",
+    "formats",
+    shell_complete=completion.formats,
+    cls=Many,
+    metavar="NAME...",
+    help="Formats: json markdown html (markdown).",
 )
-@click.option("--output", metavar="FILE|DIR", help="Where to write; default: beside the input.")
+@click.option(
+    "--output", type=click.Path(), metavar="FILE|DIR", help="Where to write; default: beside the input."
+)
 @click.option(
     "--store",
+    type=click.Path(),
     metavar="DIR",
     default="outputs",
     show_default=True,

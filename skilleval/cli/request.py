@@ -16,3 +16,4 @@ class Request:
     multirun: bool = False
     cfg: str | None = None
     info: bool = False
+    next_step: str | None = None

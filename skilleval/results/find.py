@@ -1,4 +1,4 @@
-"""Finding stored runs: by folder, by id, by the start of an id, or `latest`."""
+"""Finding stored runs: by folder, by id, by the start or end of an id, or `latest`."""
 
 from __future__ import annotations
 
@@ -34,10 +34,12 @@ def find_run(reference: str, root: Path) -> Path:
         raise ResultsError(msg, hint="run `skilleval demo`, or name the folder with --store")
     if reference == LATEST:
         return stored[-1]
-    fitting = [folder for folder in stored if folder.name.startswith(reference)]
+    fitting = [
+        folder for folder in stored if folder.name.startswith(reference) or folder.name.endswith(reference)
+    ]
     if len(fitting) != 1:
         said = "no run" if not fitting else f"{len(fitting)} runs"
-        ids = ", ".join(folder.name for folder in (fitting or stored)[-5:])
+        ids = ", ".join(folder.name for folder in reversed((fitting or stored)[-5:]))
         msg = f"{said} below {root} fit{'s' if not fitting else ''} {reference!r}"
         raise ResultsError(msg, hint=f"newest: {ids}")
     return fitting[0]

@@ -226,6 +226,7 @@ def test_runs_are_found_by_id_start_of_id_and_latest(tmp_path: Path) -> None:
     assert [one.name[-2:] for one in runs(tmp_path)] == ["aa", "bb", "cc"]
     assert find_run("latest", tmp_path).name.endswith("cc")
     assert find_run("2027", tmp_path).name.endswith("cc")
+    assert find_run("bb", tmp_path).name.endswith("bb")
     assert find_run(str(tmp_path / "exp" / "20260101T000000Z-aa"), tmp_path / "none").name.endswith("aa")
     with pytest.raises(ResultsError, match="2 runs"):
         find_run("2026", tmp_path)
