@@ -25,7 +25,7 @@ def convert_report(
     Raises:
         SkillevalError: the source is neither, a format is unknown, or one file was named for several formats.
     """
-    writers = {name: part(WRITERS, name, key="--format") for name in formats}
+    writers = {name: part(WRITERS, name, key="--format", group="writers") for name in formats}
     report, beside = _read(source, store)
     if output is None or output.is_dir() or not output.suffix:
         return write_reports(report, output or beside, list(writers))

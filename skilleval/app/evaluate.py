@@ -19,6 +19,7 @@ from skilleval.app.prepare import Prepared
 from skilleval.clock import Clock
 from skilleval.outcome import ExitCode, Gate, run_exit_code
 from skilleval.provenance import new_run_id
+from skilleval.registry import part
 from skilleval.report import WRITERS
 from skilleval.report.columns import number
 from skilleval.report.document import Report
@@ -197,7 +198,7 @@ def write_reports(report: Report, folder: Path, formats: Sequence[str]) -> dict[
     """Write a report in each format, as `report.<suffix>`."""
     paths = {}
     for name in dict.fromkeys(formats):
-        writer = WRITERS[name]
+        writer = part(WRITERS, name, key="report.formats", group="writers")
         paths[name] = folder / f"report{writer.suffix}"
         write_text(paths[name], writer.render(report))
     return paths

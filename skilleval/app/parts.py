@@ -11,7 +11,7 @@ from skilleval.adapters.base import Adapter
 from skilleval.adapters.replay import ReplayAdapter
 from skilleval.config.settings import PartSettings
 from skilleval.domain import Skill
-from skilleval.registry import part
+from skilleval.registry import kinds, part
 from skilleval.sandboxes import SANDBOXES
 from skilleval.sandboxes.base import Sandbox
 from skilleval.scorers import SCORERS
@@ -25,7 +25,7 @@ _CONFIG = "config"
 
 def build_sandbox(settings: PartSettings) -> Sandbox:
     """Make the sandbox that `sandbox.kind` names."""
-    kind = part(SANDBOXES, settings.kind, key="sandbox.kind")
+    kind = part(SANDBOXES, settings.kind, key="sandbox.kind", group="sandboxes")
     sandbox: Sandbox = kind(kind.Options.parse(settings.options, where=_CONFIG, prefix="sandbox"))
     return sandbox
 
@@ -46,7 +46,7 @@ def build_adapters(settings: PartSettings, skills: Sequence[Skill], sandbox: San
     prefix = "adapter.{}" if settings.kind == AUTO else "adapter"
     made: dict[str, Adapter] = {}
     for name in sorted({adapter_kind(settings, skill) for skill in skills}):
-        kind = part(ADAPTERS, name, key="adapter.kind")
+        kind = part(ADAPTERS, name, key="adapter.kind", group="adapters")
         options = kind.Options.parse(
             adapter_options(settings, name), where=_CONFIG, prefix=prefix.format(name)
         )
@@ -65,7 +65,7 @@ def _replayed(options: object) -> Adapter | None:
 
 def known_adapters() -> list[str]:
     """Give the kinds of adapters there are."""
-    return sorted(ADAPTERS)
+    return kinds(ADAPTERS, group="adapters")
 
 
 def build_scorers(settings: Mapping[str, PartSettings]) -> dict[str, Scorer]:
@@ -76,14 +76,14 @@ def build_scorers(settings: Mapping[str, PartSettings]) -> dict[str, Scorer]:
 def _scorer(name: str, options: Mapping[str, Any], prefix: str) -> Scorer:
     if name == _TASK:
         return _task_scorer(options, prefix)
-    kind = part(SCORERS, name, key=f"{prefix}.kind")
+    kind = part(SCORERS, name, key=f"{prefix}.kind", group="scorers")
     scorer: Scorer = kind(kind.Options.parse(options, where=_CONFIG, prefix=prefix))
     return scorer
 
 
 def _task_scorer(options: Mapping[str, Any], prefix: str) -> TaskScorer:
     fallback = str(options["fallback"])
-    part(SCORERS, fallback, key=f"{prefix}.fallback")
+    part(SCORERS, fallback, key=f"{prefix}.fallback", group="scorers")
     blocks = {name: block for name, block in options.items() if name != "fallback"}
     scorers = {
         name: _scorer(name, {key: value for key, value in block.items() if key != "kind"}, f"{prefix}.{name}")

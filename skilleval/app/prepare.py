@@ -75,7 +75,7 @@ def prepare(composed: Composed) -> Prepared:
     """
     settings = composed.settings
     for name in settings.report.formats:
-        part(WRITERS, name, key="report.formats")
+        part(WRITERS, name, key="report.formats", group="writers")
     scorers = build_scorers(settings.scorers)
     sandbox = build_sandbox(settings.sandbox)
     catalog = _drivable(read_catalog([Path(path) for path in settings.skill_set.paths]), settings.adapter)
