@@ -26,7 +26,7 @@ def convert_report(
         SkillevalError: the source is neither, a format is unknown, or one file was named for several formats.
     """
     writers = {name: part(WRITERS, name, key="--format", group="writers") for name in formats}
-    report, beside = _read(source, store)
+    report, beside = read_report(source, store)
     if output is None or output.is_dir() or not output.suffix:
         return write_reports(report, output or beside, list(writers))
     if len(writers) > 1:
@@ -37,7 +37,12 @@ def convert_report(
     return {name: output}
 
 
-def _read(source: str, store: Path) -> tuple[Report, Path]:
+def read_report(source: str, store: Path) -> tuple[Report, Path]:
+    """Read the report of a stored run (folder, id, `latest`) or a JSON report, and say where it stands.
+
+    Raises:
+        ResultsError: it is neither.
+    """
     path = Path(source)
     if path.is_file():
         return from_json(path.read_text(encoding="utf-8"), where=str(path)), path.parent

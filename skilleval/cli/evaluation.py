@@ -89,7 +89,7 @@ _FLAGS = {
     shell_complete=completion.formats,
     cls=Many,
     metavar="NAME...",
-    help="Reports: json markdown html (json markdown).",
+    help="Reports: json markdown html csv (json markdown).",
 )
 @click.option(
     "--output-dir",
@@ -97,9 +97,7 @@ _FLAGS = {
     metavar="DIR",
     help="Where <run_id>/ with tables and reports goes (outputs/<name>).",
 )
-@click.option(
-    "--store", type=click.Path(), metavar="DIR", help="Where the tables go instead, as <run_id>/."
-)
+@click.option("--store", type=click.Path(), metavar="DIR", help="Where the tables go instead, as <run_id>/.")
 @click.option("--dry-run", is_flag=True, help="Check everything, count, estimate; run and write nothing.")
 @click.option("-m", "--multirun", is_flag=True, help="Sweep over comma-separated overrides with Hydra.")
 @click.option("--cfg", type=click.Choice(["job", "hydra", "all"]), help="Print the composed config and stop.")

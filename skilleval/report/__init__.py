@@ -28,6 +28,7 @@ class Writer:
 
 WRITERS: dict[str, Writer] = {
     "html": Writer(suffix=".html", module="skilleval.report.html_writer"),
+    "csv": Writer(suffix=".csv", module="skilleval.report.csv_writer"),
     "json": Writer(suffix=".json", module="skilleval.report.json_writer"),
     "markdown": Writer(suffix=".md", module="skilleval.report.markdown_writer"),
 }

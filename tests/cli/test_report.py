@@ -1,0 +1,59 @@
+"""`skilleval report show|diff` through the installed console script."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cli.conftest import Run
+
+Replayed = Callable[[Mapping[str, Any]], list[str]]
+
+RIGHT = {"output": {"result": 1}}
+WRONG = {"output": {"result": 2}}
+
+
+def test_two_runs_are_compared_row_by_row(run: Run, replayed: Replayed) -> None:
+    """A drop from 1 to 0.5 is −0.5 in the table, in Markdown and in JSON, with what limits the comparison."""
+    first = run("eval", *replayed({"t1": RIGHT, "t2": RIGHT}), "--json").document
+    second = run("eval", *replayed({"t1": RIGHT, "t2": WRONG}), "runner.concurrency=1", "--json").document
+    done = run("report", "diff", first["run_id"], second["reports"]["json"], "--json")
+    assert done.code == 0, done.err
+    (row,) = done.document["rows"]
+    assert (row["side"], row["completion_rate_delta"]) == ("both", -0.5)
+    assert any("concurrency (4 and 1)" in warning for warning in done.document["warnings"])
+    shown = run("report", "diff", first["run_id"], "latest", "--label-a", "main", "--label-b", "branch")
+    assert "\u22120.5" in shown.out
+    assert "branch" in shown.out
+    written = run("report", "diff", first["run_id"], "latest", "--output", "diff.md")
+    text = (written.folder / "diff.md").read_text()
+    assert "| completion | 1" in text
+    assert "| \u22120.5 |" in text
+
+
+def test_a_run_that_is_not_there_is_named(run: Run, replayed: Replayed) -> None:
+    """Neither a run nor a report: exit 2 with what there is."""
+    run("eval", *replayed({"t1": RIGHT, "t2": RIGHT}))
+    done = run("report", "diff", "latest", "nope")
+    assert done.code == 2
+    assert "nope" in done.err
+
+
+def test_show_gives_the_table_and_the_document(run: Run, replayed: Replayed) -> None:
+    """A stored run is shown as it was shown when it ran."""
+    run("eval", *replayed({"t1": RIGHT, "t2": WRONG}))
+    assert "recorded" in run("report", "show", "latest").out
+    document = run("report", "show", "latest", "--json").document
+    assert document["schema"] == "skilleval.report/1"
+    assert document["summary"][0]["completion_rate"] == 0.5
+
+
+def test_csv_is_a_report_format(run: Run, replayed: Replayed) -> None:
+    """`--format csv` writes the summary."""
+    done = run("eval", *replayed({"t1": RIGHT, "t2": WRONG}), "--format", "csv", "--json")
+    with (done.folder / done.document["reports"]["csv"]).open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert float(row["completion_rate"]) == 0.5
+    assert json.loads(row["n_trials"]) == 2
