@@ -4,8 +4,10 @@
     ├── UsageError                 the command line asks for something impossible
     ├── ConfigError                a setting is unknown, missing or has a wrong value
     ├── CatalogError               a skill, benchmark or task file cannot be used
-    ├── ResultsError               a stored run cannot be read or written
-    └── AdapterError               an adapter or sandbox cannot start at all (exit code 3)
+    ├── ResultsError               a stored run cannot be read
+    │   └── WriteError             results cannot be written (exit code 3)
+    ├── AdapterError               an adapter or sandbox cannot start at all (exit code 3)
+    └── UnforeseenError            a fault of ours, told without a traceback (exit code 3)
 
 They are raised *before* the first trial. From the first trial on, a mishap is a row with a status, never an
 exception.
@@ -79,10 +81,22 @@ class CatalogError(SkillevalError):
 
 
 class ResultsError(SkillevalError):
-    """A stored run cannot be read or written."""
+    """A stored run cannot be read."""
+
+
+class WriteError(ResultsError):
+    """Results cannot be written: no room, no right, no folder."""
+
+    exit_code = 3
 
 
 class AdapterError(SkillevalError):
     """An adapter or sandbox cannot start at all."""
+
+    exit_code = 3
+
+
+class UnforeseenError(SkillevalError):
+    """A fault of ours, told without a traceback."""
 
     exit_code = 3

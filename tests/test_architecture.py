@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "figures": {"errors"},
     "report": {"errors", "figures"},
 }
-EVERYTHING = {"app", "cli"}
+EVERYTHING = {"app", "cli", "__main__"}
 
 # Which module may open which library.
 DOORS = {
@@ -165,8 +165,8 @@ def test_the_sizes_of_the_house(module: str) -> None:
             assert length <= 60, f"{module}.{node.name} has {length} lines"
 
 
-def test_only_one_place_catches_everything() -> None:
-    """`except Exception` stands once, around a trial."""
+def test_only_two_places_catch_everything() -> None:
+    """`except Exception` stands around a trial, and at the last door of the command line."""
     broad = [
         module
         for module in modules()
@@ -177,7 +177,7 @@ def test_only_one_place_catches_everything() -> None:
             or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"})
         )
     ]
-    assert broad == ["runner"]
+    assert broad == ["cli.arguments", "runner"]
 
 
 def test_module_names_say_what_they_hold() -> None:

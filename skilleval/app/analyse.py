@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ import polars as pl
 from skilleval.analytics.failures import failed_trials, task_matrix
 from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
 from skilleval.analytics.summary import summary
+from skilleval.errors import ResultsError
 from skilleval.report.build import build_report
 from skilleval.report.document import Report
 from skilleval.results.schema import SCORES, TRIALS
-from skilleval.results.store import compact, read_manifest, scan_table
+from skilleval.results.store import MANIFEST, compact, is_live, read_manifest, scan_table
 
 _FAILURES_SHOWN = 200
+_PATIENCE_S = 3.0  # another reader may be making the tables
 
 
 def analyse(folder: Path) -> Report:
@@ -27,8 +30,18 @@ def analyse(folder: Path) -> Report:
     Raises:
         ResultsError: the folder holds no run, or a table is missing.
     """
-    compact(folder)
-    manifest = read_manifest(folder)
+    manifest = _settled(folder)
+    try:
+        return _report(folder, manifest)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        msg = f"the tables of {folder} cannot be read: {str(error).splitlines()[0]}"
+        raise ResultsError(msg) from None
+    except KeyError as error:
+        msg = f"{folder / MANIFEST} lacks the key {error}"
+        raise ResultsError(msg) from None
+
+
+def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
     trials, scores = scan_table(folder, TRIALS), scan_table(folder, SCORES)
     spec = analysis_spec(manifest)
     return build_report(
@@ -38,6 +51,27 @@ def analyse(folder: Path) -> Report:
         failures=failed_trials(trials, scores, limit=_FAILURES_SHOWN).collect(),
         gate=manifest["config"]["gate"],
     )
+
+
+def _settled(folder: Path) -> dict[str, Any]:
+    """Make tables of what a killed run left, and say that it never came to its end.
+
+    Raises:
+        ResultsError: a live process is still writing the run.
+    """
+    manifest = read_manifest(folder)
+    compact(folder)
+    patience = time.monotonic() + _PATIENCE_S
+    while is_live(folder):
+        if time.monotonic() > patience:
+            msg = f"{folder} is still being written"
+            raise ResultsError(msg, hint="wait for the run, or stop it with Ctrl-C")
+        time.sleep(0.05)
+    if manifest.get("ended_at") is not None:
+        return manifest
+    statuses = trials_by_status(folder)
+    counts = {"trials": sum(statuses.values()), "by_status": statuses}
+    return {**manifest, "interrupted": True, "counts": counts}
 
 
 def analysis_spec(manifest: Mapping[str, Any]) -> AnalysisSpec:

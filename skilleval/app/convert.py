@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from skilleval.app.analyse import analyse
 from skilleval.app.evaluate import write_reports
-from skilleval.errors import UsageError
+from skilleval.errors import ResultsError, UsageError
 from skilleval.registry import part
-from skilleval.report import WRITERS
+from skilleval.report import WRITERS, Writer
 from skilleval.report.document import Report, from_json
 from skilleval.results.find import find_run
-from skilleval.results.store import write_text
+from skilleval.results.store import MANIFEST, write_text
 
 
 def convert_report(
@@ -29,6 +29,7 @@ def convert_report(
     report, beside = read_report(source, store)
     if output is None or output.is_dir() or not output.suffix:
         return write_reports(report, output or beside, list(writers))
+    _check_output(output, writers)
     if len(writers) > 1:
         msg = f"--output {output} names one file, but {len(writers)} formats are asked for"
         raise UsageError(msg, hint="name a folder")
@@ -45,6 +46,22 @@ def read_report(source: str, store: Path) -> tuple[Report, Path]:
     """
     path = Path(source)
     if path.is_file():
-        return from_json(path.read_text(encoding="utf-8"), where=str(path)), path.parent
+        return from_json(_text(path), where=str(path)), path.parent
     folder = find_run(source, store)
     return analyse(folder), folder
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{path} is no JSON report: {error}"
+        raise ResultsError(msg) from None
+
+
+def _check_output(output: Path, writers: Mapping[str, Writer]) -> None:
+    """Refuse a file name that says something else than the format: it may be a file one wants to keep."""
+    suffixes = {writer.suffix for writer in writers.values()}
+    if output.suffix not in suffixes or output.name == MANIFEST:
+        msg = f"--output {output} is no name for a report in {' and '.join(writers)}"
+        raise UsageError(msg, hint=f"name a folder, or a file that ends in {' or '.join(sorted(suffixes))}")

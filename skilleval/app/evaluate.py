@@ -146,24 +146,36 @@ async def _and_close(runner: Runner, prepared: Prepared) -> None:
 
 
 def _until_stopped(work: Coroutine[Any, Any, None]) -> bool:
-    """Do the work; true if Ctrl-C or a polite kill ended it early. Running trials are ended with it."""
+    """Do the work; true if Ctrl-C or a polite kill ended it early. Running trials are ended with it.
+
+    Raises:
+        KeyboardInterrupt: the user asked twice: then not even a report is made.
+    """
+    presses: list[signal.Signals] = []
     try:
-        asyncio.run(_stoppable(work))
+        asyncio.run(_stoppable(work, presses))
     except (KeyboardInterrupt, asyncio.CancelledError):
+        if len(presses) > 1:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a third one would only spoil the exit code
+            raise KeyboardInterrupt from None
         return True
     return False
 
 
-async def _stoppable(work: Coroutine[Any, Any, None]) -> None:
+async def _stoppable(work: Coroutine[Any, Any, None], presses: list[signal.Signals]) -> None:
+    """Do the work until it is done or a signal comes; more signals wait until all processes are ended."""
     task = asyncio.ensure_future(work)
     if threading.current_thread() is not threading.main_thread():
         return await task
     loop = asyncio.get_running_loop()
 
     def stop(which: signal.Signals) -> None:
-        log.warning("stopping: running skills are ended, what is finished is kept; once more leaves at once")
-        loop.remove_signal_handler(which)
-        task.cancel()
+        presses.append(which)
+        if len(presses) == 1:
+            log.warning(
+                "stopping: running skills are ended, what is finished is kept; once more skips the report"
+            )
+            task.cancel()
 
     for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(which, stop, which)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,15 @@ from skilleval.catalog.read import Catalog, read_catalog, usable_skills
 from skilleval.config.compose import Composed
 from skilleval.config.settings import PartSettings, Settings
 from skilleval.domain import Benchmark, Condition, Skill, Trial, content_hash
-from skilleval.errors import Problem
+from skilleval.errors import Problem, UsageError
 from skilleval.plan import PlannedSkill, PlanOptions, build_trials, longest_duration_s
 from skilleval.registry import part
 from skilleval.report import WRITERS
+from skilleval.results.store import check_root
 from skilleval.sandboxes.base import Sandbox
 from skilleval.scorers.base import Scorer
+
+_MAX_TRIALS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,8 @@ def prepare(composed: Composed) -> Prepared:
     settings = composed.settings
     for name in settings.report.formats:
         part(WRITERS, name, key="report.formats", group="writers")
+    for root in {settings.paths.output_dir, settings.paths.store or settings.paths.output_dir}:
+        check_root(Path(root))
     scorers = build_scorers(settings.scorers)
     sandbox = build_sandbox(settings.sandbox)
     catalog = _drivable(read_catalog([Path(path) for path in settings.skill_set.paths]), settings.adapter)
@@ -91,7 +96,7 @@ def prepare(composed: Composed) -> Prepared:
         composed=composed,
         skills=skills,
         benchmark=reading.benchmark,
-        trials=build_trials(planned, reading.benchmark, options),
+        trials=build_trials(planned, reading.benchmark, _countable(options, planned, reading.benchmark)),
         adapters=adapters,
         sandbox=sandbox,
         scorers=scorers,
@@ -137,6 +142,14 @@ def _planned(skill: Skill, settings: Settings, sandbox: Sandbox) -> PlannedSkill
         options_digest=content_hash(*options),
     )
     return PlannedSkill(skill=skill, condition=condition)
+
+
+def _countable(options: PlanOptions, planned: Sequence[PlannedSkill], benchmark: Benchmark) -> PlanOptions:
+    n_trials = len(planned) * len(benchmark.tasks) * options.repeats
+    if n_trials > _MAX_TRIALS:
+        msg = f"{n_trials:,} trials are more than one run can hold ({_MAX_TRIALS:,})"
+        raise UsageError(msg, hint="lower runner.repeats, or split skills and tasks over several runs")
+    return options
 
 
 def _unscored(benchmark: Benchmark, scorers: Mapping[str, Scorer]) -> list[str]:

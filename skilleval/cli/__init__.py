@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import io
 import sys
+from collections.abc import Sequence
 
 import click
 
 from skilleval import __version__
 from skilleval.cli.arguments import common_options
 from skilleval.cli.configuration import config
+from skilleval.cli.console import Screen
 from skilleval.cli.demo import demo
 from skilleval.cli.evaluation import eval_
 from skilleval.cli.report import report
@@ -37,26 +39,32 @@ for _command in (demo, eval_, config, report):
 
 
 def main() -> None:
-    """Run the command line and exit with a documented code; no traceback reaches a user."""
+    """Run the command line and exit with a documented code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets a sign for it
+            stream.reconfigure(errors="replace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line; give its exit code.
+
+    A mistake on the command line and an interruption are told in the way that was asked for, also with `--json`.
+    """
+    screen = Screen(json="--json" in arguments)
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(list(arguments), standalone_mode=False)
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
+        screen.document({"error": error.format_message(), "exit_code": int(ExitCode.USAGE)})
         error.show()
         code = ExitCode.USAGE
-    except SkillevalError as error:
-        click.echo(f"error: {error}", err=True)
-        code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
+        screen.document({"error": "interrupted", "exit_code": int(ExitCode.INTERRUPTED)})
         click.echo("interrupted", err=True)
         code = ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        code = _closed_pipe()
-    sys.exit(int(code or 0))
-
-
-def _closed_pipe() -> int:
-    """End quietly when the reader of our stdout has gone, e.g. `skilleval … | head`."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return ExitCode.OK
+    except SkillevalError as error:
+        screen.error(error)
+        code = error.exit_code
+    return int(code or ExitCode.OK)

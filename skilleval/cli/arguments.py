@@ -7,6 +7,7 @@ option and commas work too: `--format json markdown`, `--format json,markdown`, 
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,8 +17,10 @@ from typing import Any
 
 import click
 
-from skilleval.cli.console import Screen
-from skilleval.errors import SkillevalError
+from skilleval.cli.console import Screen, forget_stdout
+from skilleval.errors import SkillevalError, UnforeseenError
+
+log = logging.getLogger(__name__)
 
 _OVERRIDE = re.compile(r"(?:\+{0,2}[A-Za-z_][\w./@-]*=|~[A-Za-z_])")
 
@@ -43,7 +46,7 @@ class Many(click.Option):
 
 
 def _split(text: str) -> list[str]:
-    if "," not in text or Path(text).exists():
+    if "," not in text or os.path.lexists(text):
         return [text]
     return [one for one in text.split(",") if one]
 
@@ -135,15 +138,34 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(ctx.command, click.Group):
             return function(*args, **kwargs)
         common = _common(outer)
-        try:
-            return function(common, *args, **kwargs)
-        except SkillevalError as error:
-            common.screen.error(error)
-            ctx.exit(error.exit_code)
+        return _guarded(common, functools.partial(function, common, *args, **kwargs))
 
     for option in reversed(_COMMON):
         wrapper = option(wrapper)
     return wrapper
+
+
+def _guarded(common: Common, command: Callable[[], Any]) -> Any:
+    """Run a command; whatever goes wrong is told as was asked for, and gives a documented exit code."""
+    try:
+        return command()
+    except SkillevalError as error:
+        told = error
+    except BrokenPipeError:  # the reader of what Hydra prints has gone
+        return forget_stdout()
+    except (click.exceptions.Exit, click.ClickException, click.Abort):
+        raise
+    except Exception as error:  # noqa: BLE001 - the last door: no traceback reaches a user, and no wrong exit code
+        told = _unforeseen(error)
+    common.screen.error(told)
+    return click.get_current_context().exit(told.exit_code)
+
+
+def _unforeseen(error: Exception) -> UnforeseenError:
+    """Tell of a mistake that is ours; the traceback is there for who asks."""
+    log.info("traceback", exc_info=error)
+    hint = "this is a fault of skilleval; run again with -v for the place, and report it"
+    return UnforeseenError(f"{type(error).__name__}: {error}", hint=hint)
 
 
 def _common(values: dict[str, Any]) -> Common:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -13,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skilleval.errors import WriteError
+
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from skilleval.domain import TrialRecord
     from skilleval.errors import SkillevalError
@@ -22,6 +26,28 @@ if TYPE_CHECKING:
 
 _PLAIN_EVERY_S = 5.0
 _REFRESH_S = 0.1
+
+
+def write_line(text: str) -> None:
+    """Write to stdout. A reader who has gone (`| head`) is no error: the exit code stays what it is.
+
+    Raises:
+        WriteError: stdout cannot take it, e.g. a full disk.
+    """
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        forget_stdout()
+    except OSError as error:
+        forget_stdout()
+        msg = f"cannot write to stdout: {error.strerror}"
+        raise WriteError(msg) from None
+
+
+def forget_stdout() -> None:
+    """Let what is written to stdout from now on go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +74,35 @@ class Screen:
     def say(self, text: str) -> None:
         """Print a line for people on stdout; nothing with `--json`."""
         if not self.json:
-            click.echo(text)
+            write_line(text)
+
+    def show(self, what: RenderableType) -> None:
+        """Print something rich for people on stdout; nothing with `--json`."""
+        if self.json:
+            return
+        write_line(self._rendered(what).rstrip("\n"))
+
+    def _rendered(self, what: RenderableType) -> str:
+        """Draw apart from stdout, for rich leaves with a code of its own if that is closed or full."""
+        from rich.console import Console
+
+        screen = self.stdout()
+        page = io.StringIO()
+        canvas = Console(
+            file=page,
+            width=screen.width,
+            force_terminal=screen.is_terminal,
+            no_color=not self.color,
+            legacy_windows=False,
+            highlight=False,
+        )
+        canvas.print(what)
+        return page.getvalue()
 
     def document(self, value: object) -> None:
         """Print the one JSON document of `--json`."""
         if self.json:
-            click.echo(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
+            write_line(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str))
 
     def error(self, error: SkillevalError) -> None:
         """Print an error: on stderr for people, as the document with `--json`."""
@@ -96,7 +145,8 @@ class _Once(logging.Filter):
 
 class _Lower(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        return f"{record.levelname.lower()}: {record.getMessage()}"
+        trace = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return f"{record.levelname.lower()}: {record.getMessage()}{trace}"
 
 
 def _problem_json(problem: object) -> dict[str, Any]:

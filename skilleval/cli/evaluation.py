@@ -13,6 +13,7 @@ import click
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
 from skilleval.cli.request import Request
+from skilleval.errors import Problem, UsageError
 
 if TYPE_CHECKING:
     from skilleval.app.evaluate import Outcome
@@ -151,7 +152,18 @@ def _option_overrides(options: Mapping[str, Any], skills: Sequence[str]) -> Iter
     if options["formats"]:
         yield f"report.formats={quote(list(options['formats']))}"
     if options["benchmarks_dir"]:
-        yield f"benchmark.roots={quote(list(options['benchmarks_dir']))}"
+        yield f"benchmark.roots={_roots(options['benchmarks_dir'])}"
+
+
+def _roots(folders: Sequence[str]) -> str:
+    """Put further folders before those that are searched anyway."""
+    from skilleval.config.compose import quote
+
+    for folder in folders:
+        if not Path(folder).is_dir():
+            problem = Problem(where="--benchmarks-dir", expected="a folder with benchmarks", found=folder)
+            raise UsageError("there is no such folder", problems=(problem,))
+    return f"[{','.join(quote(folder) for folder in folders)},benchmarks,${{paths.shipped_benchmarks}}]"
 
 
 def _run_once(common: Common, request: Request) -> None:
@@ -202,8 +214,7 @@ def _show(common: Common, outcome: Outcome, next_step: str | None) -> None:
     common.screen.document(outcome.facts())
     if common.screen.json:
         return
-    console = common.screen.stdout()
-    console.print(table(outcome.report, width=console.width))
+    common.screen.show(table(outcome.report, width=common.screen.stdout().width))
     common.screen.say("")
     if next_step is None and "html" not in outcome.reports:
         next_step = f"skilleval report convert --input {outcome.folder} --format html"

@@ -91,9 +91,7 @@ def show(common: Common, source: str, store: str) -> None:
 
     found, _ = read_report(source, Path(store))
     common.screen.document(to_json(found))
-    if not common.screen.json:
-        console = common.screen.stdout()
-        console.print(table(found, width=console.width))
+    common.screen.show(table(found, width=common.screen.stdout().width))
 
 
 @report.command("diff", cls=Command, example=_DIFF, short_help="Show what became of the numbers of a run.")
@@ -117,5 +115,5 @@ def diff(  # noqa: PLR0913 - one argument an option
     if output:
         write_text(Path(output), markdown(comparison))
         common.screen.say(output)
-    elif not common.screen.json:
-        common.screen.stdout().print(table(comparison))
+    else:
+        common.screen.show(table(comparison))

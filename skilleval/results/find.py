@@ -13,10 +13,14 @@ LATEST = "latest"
 def runs(root: Path) -> tuple[Path, ...]:
     """Give the folders of all runs below a root (itself, or up to two levels down), oldest first.
 
-    Run ids begin with their UTC start time, so the order of names is the order of time.
+    Run ids begin with the second of their UTC start; within a second the age of the manifest decides.
     """
     found = {path.parent for pattern in ("", "*/", "*/*/") for path in root.glob(f"{pattern}{MANIFEST}")}
-    return tuple(sorted(found, key=lambda folder: folder.name))
+    return tuple(sorted(found, key=_age))
+
+
+def _age(folder: Path) -> tuple[str, int, str]:
+    return (folder.name.partition("-")[0], (folder / MANIFEST).stat().st_mtime_ns, folder.name)
 
 
 def find_run(reference: str, root: Path) -> Path:

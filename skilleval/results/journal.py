@@ -10,13 +10,14 @@ import fcntl
 import os
 from array import array
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from skilleval.clock import Clock
 from skilleval.domain import TrialRecord
-from skilleval.errors import ResultsError
+from skilleval.errors import ResultsError, WriteError
 from skilleval.results.rows import RowBuilder, storable
 
 CHUNK_BYTES = 16 * 1024 * 1024
@@ -35,7 +36,7 @@ class Journal:
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
             msg = f"cannot write {path}: {error.strerror}"
-            raise ResultsError(msg, hint="choose a writable folder with --output-dir or --store") from None
+            raise WriteError(msg, hint="choose a writable folder with --output-dir or --store") from None
         if not _lock(self._fd):
             os.close(self._fd)
             msg = f"{path.parent} is in use by another process"
@@ -45,7 +46,7 @@ class Journal:
         """Append one trial; `write_ms` keeps how long that took, in order.
 
         Raises:
-            ResultsError: the disk took only a part; that part is removed again.
+            WriteError: the disk took only a part; that part is removed again.
         """
         started = self._clock.monotonic()
         line = storable(self._rows.line(record), self._encode)
@@ -78,11 +79,17 @@ def _lock(fd: int) -> bool:
     return True
 
 
-def is_in_use(path: Path) -> bool:
-    """Say whether a live process is writing this journal."""
-    fd = os.open(path, os.O_RDONLY)
+@contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Hold a journal as if writing it; false if a live process holds it, or it is gone."""
     try:
-        return not _lock(fd)
+        fd = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        # Gone meanwhile: another reader made tables of it while we waited for nothing.
+        yield _lock(fd) and path.exists()
     finally:
         os.close(fd)
 

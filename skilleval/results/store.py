@@ -8,8 +8,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 from array import array
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,8 @@ import pyarrow as pa
 import pyarrow.json as pj
 import pyarrow.parquet as pq
 
-from skilleval.errors import ResultsError
-from skilleval.results.journal import is_in_use, read_chunks
+from skilleval.errors import ResultsError, WriteError
+from skilleval.results.journal import held, read_chunks
 from skilleval.results.rows import SHARED
 from skilleval.results.schema import (
     SCHEMA_VERSION,
@@ -37,6 +39,9 @@ from skilleval.results.schema import (
 MANIFEST = "manifest.json"
 _JOURNAL = "journal-{:05d}.jsonl"
 _PART = "part-{:05d}.parquet"
+_NUMBERED = re.compile(r"journal-(\d{5})\.jsonl")
+_NEEDED = ("run_id", "config", "benchmark", "n_planned")
+_ELSEWHERE = "choose a writable folder with --output-dir or --store"
 _FROM_LINE = {"write_ms", "run_id", "trial_id"}
 _ARROW: dict[Kind, pa.DataType] = {
     Kind.TEXT: pa.string(),
@@ -49,15 +54,30 @@ _ARROW: dict[Kind, pa.DataType] = {
 }
 
 
+def check_root(root: Path) -> None:
+    """Check that runs could be stored below a folder, without making anything.
+
+    Raises:
+        ResultsError: the path cannot be such a folder.
+        WriteError: there is no right to write there.
+    """
+    if root.suffix.lower() in {".db", ".sqlite", ".sqlite3"}:
+        msg = f"{root} looks like a database file, but results are Parquet tables in a folder"
+        raise ResultsError(msg, hint=f"name a folder, e.g. --store {root.with_suffix('')}")
+    nearest = next(path for path in (root, *root.absolute().parents) if path.exists())
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
+        msg = f"cannot make {root}: {nearest} is no folder that may be written to"
+        raise WriteError(msg, hint=_ELSEWHERE)
+
+
 def create_run(root: Path, run_id: str) -> Path:
     """Make the folder of a new run.
 
     Raises:
-        ResultsError: it exists already, or cannot be made.
+        ResultsError: it exists already.
+        WriteError: it cannot be made.
     """
-    if root.suffix in {".db", ".sqlite", ".sqlite3"}:
-        msg = f"{root} looks like a database file, but results are Parquet tables in a folder"
-        raise ResultsError(msg, hint=f"name a folder, e.g. --store {root.with_suffix('')}")
+    check_root(root)
     folder = root / run_id
     try:
         folder.mkdir(parents=True)
@@ -66,7 +86,7 @@ def create_run(root: Path, run_id: str) -> Path:
         raise ResultsError(msg, hint="choose another --output-dir; results are never overwritten") from None
     except OSError as error:
         msg = f"cannot make {folder}: {error.strerror}"
-        raise ResultsError(msg, hint="choose a writable folder with --output-dir or --store") from None
+        raise WriteError(msg, hint=_ELSEWHERE) from None
     return folder
 
 
@@ -87,9 +107,10 @@ def write_text(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
         msg = f"cannot write {path}: {error.strerror}"
-        raise ResultsError(msg) from None
+        raise WriteError(msg, hint="the tables of the run are not touched by this") from None
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -109,30 +130,47 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         msg = f"{folder} is no run: it has no {MANIFEST}"
         raise ResultsError(msg) from None
-    except ValueError as error:
-        msg = f"{path} is not JSON: {error}"
+    except (OSError, ValueError) as error:
+        msg = f"{path} is no manifest: {error}"
         raise ResultsError(msg) from None
-    if not isinstance(manifest, dict):
-        msg = f"{path}: expected an object"
+    absent = [key for key in _NEEDED if not isinstance(manifest, dict) or key not in manifest]
+    if absent:
+        msg = f"{path} is no manifest of a run: it lacks {', '.join(absent)}"
         raise ResultsError(msg)
-    return manifest
+    return dict(manifest)
 
 
 def compact(folder: Path, *, write_ms: array[float] | None = None) -> None:
     """Turn every finished journal of a run into a part of each table, then remove it.
 
-    Doing it again after a crash in the middle gives the same files. A journal that a live process is writing is
-    left alone.
+    Doing it again after a crash in the middle gives the same files. A journal that another process holds is left alone.
+
+    Raises:
+        ResultsError: a journal is damaged before its last line; it is kept.
+        WriteError: there is no room for the tables; the journal is kept.
     """
-    journals = sorted(folder.glob("journal-*.jsonl"))
+    journals = {path: match for path in folder.glob("journal-*") if (match := _NUMBERED.fullmatch(path.name))}
+    try:
+        for path, match in sorted(journals.items()):
+            with held(path) as ours:
+                if ours:
+                    _compact_one(path, int(match[1]), write_ms)
+                    path.unlink()
+        if not journals and not (folder / TRIALS.name).is_dir():
+            _write_parts(folder, 0, ())
+    except OSError as error:
+        msg = f"cannot make tables in {folder}: {error.strerror or error}; the journal is kept"
+        raise WriteError(msg, hint="make room, then `skilleval report convert` reads what is there") from None
+
+
+def is_live(folder: Path) -> bool:
+    """Say whether a process is writing this run, or making its tables."""
+    journals = [path for path in folder.glob("journal-*") if _NUMBERED.fullmatch(path.name)]
     for path in journals:
-        if is_in_use(path):
-            continue
-        number = int(path.stem.removeprefix("journal-"))
-        _compact_one(path, number, write_ms)
-        path.unlink()
-    if not journals and not (folder / TRIALS.name).is_dir():
-        _write_parts(folder, 0, ())
+        with held(path) as ours:
+            if not ours and path.exists():
+                return True
+    return False
 
 
 def _compact_one(path: Path, number: int, write_ms: array[float] | None) -> None:
@@ -142,22 +180,29 @@ def _compact_one(path: Path, number: int, write_ms: array[float] | None) -> None
 
 def _write_parts(folder: Path, number: int, chunks: Iterable[Mapping[str, pl.DataFrame]]) -> None:
     paths = {name: folder / name / _PART.format(number) for name in TABLES}
-    beside = {name: path.with_name(f".{path.name}.tmp") for name, path in paths.items()}
+    beside = {name: path.with_name(f".{path.name}.{os.getpid()}.tmp") for name, path in paths.items()}
     for path in paths.values():
         path.parent.mkdir(parents=True, exist_ok=True)
-    writers = {
-        name: pq.ParquetWriter(beside[name], _arrow_schema(table), compression="zstd")
-        for name, table in TABLES.items()
-    }
     try:
+        _write_chunks(beside, chunks)
+        for name, path in paths.items():
+            beside[name].replace(path)
+    finally:
+        for path in beside.values():
+            path.unlink(missing_ok=True)
+
+
+def _write_chunks(beside: Mapping[str, Path], chunks: Iterable[Mapping[str, pl.DataFrame]]) -> None:
+    with ExitStack() as files:
+        writers = {
+            name: files.enter_context(
+                pq.ParquetWriter(beside[name], _arrow_schema(table), compression="zstd")
+            )
+            for name, table in TABLES.items()
+        }
         for frames in chunks:
             for name, table in TABLES.items():
                 writers[name].write_table(_arrow(table, checked(table, frames[name])))
-    finally:
-        for writer in writers.values():
-            writer.close()
-    for name, path in paths.items():
-        beside[name].replace(path)
 
 
 def _arrow(table: Table, frame: pl.DataFrame) -> pa.Table:

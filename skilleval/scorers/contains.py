@@ -14,6 +14,9 @@ from skilleval.strict import StrictModel
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w|\.\d)")
 """A number inside text; 1,234 is one number, 1,2 are two."""
 
+_MAX_DIGITS = 4000
+"""Python refuses to read longer integers; as a float such a one is infinite and equals nothing."""
+
 
 class ContainsOptions(StrictModel):
     """`conf/scorer/contains.yaml`."""
@@ -102,4 +105,5 @@ def _text(part: object) -> str:
 
 def _parsed(token: str) -> float:
     token = token.replace(",", "")
-    return int(token) if token.lstrip("-").isdecimal() else float(token)
+    is_whole = token.lstrip("-").isdecimal() and len(token) < _MAX_DIGITS
+    return int(token) if is_whole else float(token)

@@ -45,9 +45,12 @@ def same_number(left: float, right: float, tolerance: float = 0.0) -> bool:
     """Compare two numbers by value: 1 equals 1.0; integers of any size compare exactly."""
     if left == right:
         return True
-    if tolerance == 0 or not (math.isfinite(left) and math.isfinite(right)):
+    if tolerance == 0:
         return False
-    return abs(left - right) <= tolerance
+    try:
+        return math.isfinite(left) and math.isfinite(right) and abs(left - right) <= tolerance
+    except OverflowError:  # an integer beyond the floats is near no float
+        return False
 
 
 def same_value(left: Any, right: Any, normalise: Normalise, tolerance: float = 0.0) -> bool:

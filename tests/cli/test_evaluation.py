@@ -302,21 +302,7 @@ def test_es23_ctrl_c_ends_the_skills_keeps_what_is_done_and_exits_130(
     folder: Path, environment: dict[str, str]
 ) -> None:
     """Interrupted after some trials: their rows and a report are there, and no process is left."""
-    skill = folder / "slow"
-    skill.mkdir()
-    manifest = {
-        "id": "slow", "name": "Slow", "version": "1.0.0", "description": "", "adapterType": "subprocess",
-        "entrypoint": "python3 skill.py",
-    }  # fmt: skip
-    (skill / "skill.json").write_text(json.dumps(manifest))
-    (skill / "skill.py").write_text(
-        "import json, sys, time\n"
-        "request = json.load(sys.stdin)\n"
-        "time.sleep(0.1 if request['params']['n'] < 4 else 60)\n"
-        'print(json.dumps({"jsonrpc": "2.0", "id": 1, "result": 1}))\n'
-    )
-    tasks = [{"id": f"t{n}", "inputData": {"n": n}, "expectedOutput": {"value": 1}} for n in range(8)]
-    (folder / "tasks.json").write_text(json.dumps(tasks))
+    skill = write_slow_skill(folder, slow_from=4)
     command = [
         str(SCRIPT),
         "eval",
@@ -331,7 +317,7 @@ def test_es23_ctrl_c_ends_the_skills_keeps_what_is_done_and_exits_130(
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    _wait_for_lines(folder, 4)
+    wait_for_lines(folder, 4)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
@@ -340,7 +326,7 @@ def test_es23_ctrl_c_ends_the_skills_keeps_what_is_done_and_exits_130(
     assert document["statuses"] == {"completed": 4}
     manifest = json.loads((folder / document["run_dir"] / "manifest.json").read_text())
     assert (manifest["interrupted"], manifest["exit_code"], manifest["n_planned"]) == (True, 130, 8)
-    assert _processes_in(skill) == []
+    assert processes_in(skill) == []
 
 
 def test_a_killed_run_can_still_be_read(
@@ -352,7 +338,7 @@ def test_a_killed_run_can_still_be_read(
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    _wait_for_lines(folder, 1000)
+    wait_for_lines(folder, 1000)
     process.kill()
     process.wait(timeout=60)
     converted = run("report", "convert", "--input", "latest", "--store", "out", "--format", "json", "--json")
@@ -391,7 +377,31 @@ def test_the_demo_shows_what_is_good_flaky_and_wrong(run: Run, folder: Path) -> 
     assert report.stat().st_size > 100_000
 
 
-def _wait_for_lines(folder: Path, n_lines: int, limit_s: float = 30.0) -> None:
+def write_slow_skill(folder: Path, *, slow_from: int) -> Path:
+    """Write a skill that takes a minute from some task on, and eight tasks for it."""
+    skill = folder / "slow"
+    skill.mkdir()
+    manifest = {
+        "id": "slow",
+        "name": "Slow",
+        "version": "1.0.0",
+        "description": "",
+        "adapterType": "subprocess",
+        "entrypoint": "python3 skill.py",
+    }
+    (skill / "skill.json").write_text(json.dumps(manifest))
+    (skill / "skill.py").write_text(
+        "import json, sys, time\n"
+        "request = json.load(sys.stdin)\n"
+        f"time.sleep(0.1 if request['params']['n'] < {slow_from} else 60)\n"
+        'print(json.dumps({"jsonrpc": "2.0", "id": 1, "result": 1}))\n'
+    )
+    tasks = [{"id": f"t{n}", "inputData": {"n": n}, "expectedOutput": {"value": 1}} for n in range(8)]
+    (folder / "tasks.json").write_text(json.dumps(tasks))
+    return skill
+
+
+def wait_for_lines(folder: Path, n_lines: int, limit_s: float = 30.0) -> None:
     """Wait until the journal of the only run holds that many trials."""
     end = time.monotonic() + limit_s
     while time.monotonic() < end:
@@ -402,7 +412,7 @@ def _wait_for_lines(folder: Path, n_lines: int, limit_s: float = 30.0) -> None:
     pytest.fail(f"no {n_lines} trials within {limit_s} s")
 
 
-def _processes_in(folder: Path) -> list[int]:
+def processes_in(folder: Path) -> list[int]:
     """Give the processes whose working folder is this one."""
     found = []
     for link in Path("/proc").glob("[0-9]*/cwd"):

@@ -205,13 +205,14 @@ def test_texts_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_the_manifest_round_trips_and_refuses_nan(tmp_path: Path) -> None:
     """A manifest is strict JSON."""
-    write_manifest(tmp_path, {"run_id": "r1", "ü": None})
-    assert read_manifest(tmp_path) == {"run_id": "r1", "ü": None}
+    manifest = {"run_id": "r1", "config": {}, "benchmark": {}, "n_planned": 1, "ü": None}
+    write_manifest(tmp_path, manifest)
+    assert read_manifest(tmp_path) == manifest
     with pytest.raises(ValueError, match="JSON compliant"):
         write_manifest(tmp_path, {"x": float("nan")})
 
 
-@pytest.mark.parametrize("content", ["", "[1]", "{"])
+@pytest.mark.parametrize("content", ["", "[1]", "{", "{}", '{"run_id": "r"}'])
 def test_a_broken_manifest_is_named(tmp_path: Path, content: str) -> None:
     """The file is named in the error."""
     (tmp_path / "manifest.json").write_text(content)

@@ -1,0 +1,229 @@
+"""Selecting skills by stored figures: a strategy file becomes settings, measurements become a ranking with reasons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from skilleval.analytics.selection import Filters, SelectionSpec, SortKey, selection
+from skilleval.app.history import History, Measured, SkillKey, skill_key
+from skilleval.catalog.documents import key_path, read_document
+from skilleval.catalog.rules import violations
+from skilleval.config.compose.layer_files import parse_mapping
+from skilleval.domain import Skill
+from skilleval.errors import ConfigError, Problem, UsageError
+from skilleval.report.columns import number
+
+_SCHEMA: dict[str, Any] = {
+    "skill_id": pl.String,
+    "skill_version": pl.String,
+    "skill_digest": pl.String,
+    "name": pl.String,
+    "path": pl.String,
+    "adapter": pl.String,
+    "tags": pl.List(pl.String),
+    "run_id": pl.String,
+    "benchmark_id": pl.String,
+    "benchmark_version": pl.String,
+    "absent": pl.String,
+}
+_SHARES = ("completion_rate", "ci_low", "ci_high", "error_rate", "p95_ms", "composite", "cost_usd")
+_COUNTS = ("n_trials", "n_graded", "n_cost", "total_tokens", "n_usage")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """Every candidate with its figures, rank and, where it is left out, the reasons; the selected ones first."""
+
+    benchmark: str
+    spec: SelectionSpec
+    rows: tuple[Mapping[str, Any], ...]
+
+    @property
+    def selected(self) -> tuple[Mapping[str, Any], ...]:
+        """The rows that were selected, the first one first."""
+        return tuple(row for row in self.rows if row["selected"])
+
+    def removed(self) -> dict[str, int]:
+        """Count the skills that each filter left out; one skill may fall to several."""
+        names = [name for row in self.rows for name in row["removed_by"]]
+        return {name: names.count(name) for name in dict.fromkeys(names)}
+
+    def facts(self) -> dict[str, Any]:
+        """Give the ranking as JSON."""
+        return {
+            "benchmark": self.benchmark,
+            "strategy": {
+                "sort_by": self.spec.sort_by.value,
+                "order": "desc" if self.spec.is_descending else "asc",
+                "top_k": self.spec.top_k,
+                "filters": {
+                    "min_completion_rate": self.spec.filters.min_completion_rate,
+                    "max_error_rate": self.spec.filters.max_error_rate,
+                    "max_latency_p95_ms": self.spec.filters.max_latency_p95_ms,
+                    "adapter_types": list(self.spec.filters.adapter_types),
+                    "required_tags": list(self.spec.filters.required_tags),
+                },
+            },
+            "n_selected": len(self.selected),
+            "removed": self.removed(),
+            "skills": [dict(row) for row in self.rows],
+        }
+
+
+def read_strategy(path: Path | None) -> SelectionSpec:
+    """Read a strategy file: JSON where its name ends so, else YAML; no file asks for nothing and sorts by completion.
+
+    Raises:
+        SkillevalError: the file cannot be read, or a key or value in it is wrong.
+    """
+    values = {} if path is None else _strategy_values(path)
+    filters = values.get("filters", {})
+    order = values.get("order")
+    return SelectionSpec(
+        filters=Filters(
+            min_completion_rate=filters.get("minCompletionRate"),
+            max_error_rate=filters.get("maxErrorRate"),
+            max_latency_p95_ms=filters.get("maxLatencyP95Ms"),
+            adapter_types=tuple(filters.get("adapterTypes", ())),
+            required_tags=tuple(filters.get("requiredTags", ())),
+        ),
+        sort_by=SortKey(values.get("sortBy", SortKey.COMPLETION_RATE)),
+        descending=None if order is None else order == "desc",
+        top_k=int(values.get("topK", 0)) or None,
+    )
+
+
+def with_options(spec: SelectionSpec, *, min_completion: float | None, top_k: int | None) -> SelectionSpec:
+    """Let options of the command line win over a strategy; a `top_k` of 0 takes all."""
+    if min_completion is not None:
+        spec = replace(spec, filters=replace(spec.filters, min_completion_rate=min_completion))
+    return spec if top_k is None else replace(spec, top_k=top_k or None)
+
+
+def select(
+    skills: Sequence[Skill], history: History, *, spec: SelectionSpec, benchmark: str | None = None
+) -> Ranking:
+    """Rank skills by what their newest run on one benchmark says; a skill without one is left out with the reason.
+
+    Raises:
+        UsageError: the skills were evaluated on several benchmarks and none is named, or on none of that name.
+    """
+    own = {skill_key(skill) for skill in skills}
+    measured = [one for one in history.measured if one.key in own]
+    name = benchmark or _only_benchmark(measured)
+    on_it = [one for one in measured if one.benchmark_id == name]
+    if benchmark is not None and measured and not on_it:
+        raise _not_on(benchmark, measured)
+    frame = _candidates(skills, on_it, history)
+    rows = selection(frame.lazy(), spec=spec).drop("absent").collect()
+    said = f"{name}@{on_it[0].benchmark_version}" if on_it else name
+    return Ranking(benchmark=said, spec=spec, rows=tuple(rows.iter_rows(named=True)))
+
+
+def _strategy_values(path: Path) -> dict[str, Any]:
+    values = read_document(path).value if path.suffix == ".json" else _yaml_values(path)
+    problems = violations(values, name="strategy", where=str(path)) or tuple(_not_finite(values, path))
+    if problems:
+        msg = f"{path} is no usable strategy"
+        raise ConfigError(msg, problems=problems)
+    return dict(values)
+
+
+def _yaml_values(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        found = error.strerror if isinstance(error, OSError) else str(error)
+        problem = Problem(where=str(path), expected="a strategy file in UTF-8", found=str(found))
+        raise ConfigError("the strategy file cannot be read", problems=(problem,)) from None
+    return parse_mapping(text, path) if text.strip() else {}
+
+
+def _not_finite(values: Mapping[str, Any], path: Path) -> Iterable[Problem]:
+    """Find NaN and infinity, which YAML can say and no comparison in a schema refuses."""
+    for name, value in values.get("filters", {}).items():
+        if isinstance(value, float) and not math.isfinite(value):
+            key = key_path(("filters", name))
+            yield Problem(where=str(path), key=key, expected="a finite number", found=str(value))
+
+
+def _only_benchmark(measured: Sequence[Measured]) -> str:
+    names = sorted({one.benchmark_id for one in measured})
+    if len(names) > 1:
+        problem = Problem(where="--benchmark", expected=f"one of {', '.join(names)}", found="nothing")
+        hint = "figures on different benchmarks cannot be compared; name one with --benchmark"
+        raise UsageError("the skills were evaluated on several benchmarks", problems=(problem,), hint=hint)
+    return names[0] if names else ""
+
+
+def _not_on(benchmark: str, measured: Sequence[Measured]) -> UsageError:
+    names = ", ".join(sorted({one.benchmark_id for one in measured}))
+    problem = Problem(where="--benchmark", expected=f"one of {names}", found=benchmark)
+    return UsageError("no skill here was evaluated on this benchmark", problems=(problem,))
+
+
+def _by_skill(measured: Iterable[Measured]) -> dict[SkillKey, Measured]:
+    """Keep the newest measurement of each skill; the newest come first."""
+    kept: dict[SkillKey, Measured] = {}
+    for one in measured:
+        kept.setdefault(one.key, one)
+    return kept
+
+
+def _candidates(skills: Sequence[Skill], on_it: Sequence[Measured], history: History) -> pl.DataFrame:
+    """Lay out a row a skill; only figures on the state of the benchmark that the newest run had can be compared."""
+    comparable = _by_skill(one for one in on_it if one.benchmark == on_it[0].benchmark)
+    others = _by_skill(on_it)
+    rows = []
+    for skill in skills:
+        found = comparable.get(skill_key(skill))
+        absent = None if found else _absence(skill, others.get(skill_key(skill)), history)
+        rows.append({**_about(skill), **_figures(found), "absent": absent})
+    schema = {**_SCHEMA, **dict.fromkeys(_SHARES, pl.Float64), **dict.fromkeys(_COUNTS, pl.Int64)}
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _about(skill: Skill) -> dict[str, Any]:
+    return {
+        "skill_id": skill.id,
+        "skill_version": skill.version,
+        "skill_digest": skill.digest,
+        "name": skill.name,
+        "path": str(skill.source),
+        "adapter": skill.adapter,
+        "tags": list(skill.tags),
+    }
+
+
+def _figures(found: Measured | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    counts = {name: number(found.figures, name) for name in _COUNTS}
+    return {
+        "run_id": found.run_id,
+        "benchmark_id": found.benchmark_id,
+        "benchmark_version": found.benchmark_version,
+        **{name: number(found.figures, name) for name in _SHARES},
+        **{name: None if value is None else int(value) for name, value in counts.items()},
+    }
+
+
+def _absence(skill: Skill, elsewhere: Measured | None, history: History) -> str:
+    """Say why a skill has no figures that count. `elsewhere` is what it has on another state of the benchmark."""
+    if elsewhere is not None:
+        state = f"{elsewhere.benchmark_id}@{elsewhere.benchmark_version}"
+        return f"evaluated on another state of the benchmark ({state}) than in the newest run"
+    others = [one for one in history.measured if one.key[0] == skill.id]
+    if not others:
+        return "no finished run evaluated it"
+    if any(one.key == skill_key(skill) for one in others):
+        return "no finished run evaluated it on this benchmark"
+    if any(one.key[:2] == (skill.id, skill.version) for one in others):
+        return "its files have changed since it was evaluated"
+    return f"only version {others[0].key[1]} was evaluated"
