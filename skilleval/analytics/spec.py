@@ -9,6 +9,10 @@ from enum import StrEnum
 from skilleval.errors import ConfigError, Problem
 
 
+MAX_K = 1000
+"""Nobody repeats a task that often, and the product behind pass@k has k factors."""
+
+
 class Preset(StrEnum):
     """Whose formulas: ours, or those of the tool `eval-skills` with its rounding and conventions."""
 
@@ -80,7 +84,7 @@ class AnalysisSpec:
                 self.scoring_method,
             ),
             (0 < self.level < 1, "level", "a number between 0 and 1, both excluded", self.level),
-            (self.k >= 1, "k", "a whole number of at least 1", self.k),
+            (1 <= self.k <= MAX_K, "k", f"a whole number from 1 to {MAX_K}", self.k),
             (
                 limit is None or (math.isfinite(limit) and limit > 0),
                 "max_latency_ms",

@@ -101,7 +101,7 @@ class AnalysisSettings(StrictModel):
 
     preset: Literal["default", "eval_skills"]
     level: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
-    k: Annotated[int, Field(ge=1)] | None
+    k: Annotated[int, Field(ge=1, le=1000)] | None
     composite: CompositeWeights
 
 
