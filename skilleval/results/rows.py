@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from skilleval.domain import Score, Trial, TrialRecord, Try, canonical_json
+from skilleval.results.redaction import Redactor
 from skilleval.results.schema import TRIALS, TRIES
 
 SHARED = tuple(name for name in TRIALS.names if name in TRIES.names and name not in {"run_id", "trial_id"})
@@ -20,18 +21,21 @@ SHARED = tuple(name for name in TRIALS.names if name in TRIES.names and name not
 class RowBuilder:
     """Builds the journal's line of a trial. Texts that many trials share are made once."""
 
-    def __init__(self, *, run_id: str, sweep_id: str | None) -> None:
+    def __init__(self, *, run_id: str, sweep_id: str | None, redactor: Redactor | None = None) -> None:
         self._run_id = run_id
         self._sweep_id = sweep_id
+        self._redact = (redactor or Redactor(())).line
         self._static: dict[tuple[str, str], dict[str, Any]] = {}
 
     def line(self, record: TrialRecord) -> dict[str, Any]:
         """Give the line of a finished trial, ready to be encoded as JSON."""
-        return {
-            "trial": self._trial(record),
-            "tries": [_try_row(one) for one in record.tries],
-            "scores": [_score_row(score) for score in record.scores],
-        }
+        return self._redact(
+            {
+                "trial": self._trial(record),
+                "tries": [_try_row(one) for one in record.tries],
+                "scores": [_score_row(score) for score in record.scores],
+            }
+        )
 
     def _trial(self, record: TrialRecord) -> dict[str, Any]:
         trial = record.trial
