@@ -1,0 +1,107 @@
+"""What this machine offers to an evaluation: interpreters, engines, sandboxes, keys; and how to get what is missing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from skilleval import __version__
+
+_KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY")
+_OLDEST_PYTHON = (3, 11)
+_QUESTION_S = 10
+
+
+class State(StrEnum):
+    """How a check came out; only `broken` makes the command fail."""
+
+    OK = "ok"
+    MISSING = "missing"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was looked at: what was found, and what to do if it is needed."""
+
+    area: str
+    name: str
+    state: State
+    found: str
+    fix: str = ""
+
+
+def diagnose() -> tuple[Check, ...]:
+    """Look at everything; nothing is installed, started or sent anywhere."""
+    return (*_python(), *_interpreters(), *_sandboxes(), *_engines(), *_keys(), *_folders())
+
+
+def _python() -> Iterator[Check]:
+    new_enough = sys.version_info[:2] >= _OLDEST_PYTHON
+    yield Check(
+        area="python",
+        name="Python",
+        state=State.OK if new_enough else State.BROKEN,
+        found=f"{platform.python_version()} at {sys.executable}",
+        fix="" if new_enough else "use Python 3.11 or newer",
+    )
+    yield Check(area="python", name="skilleval", state=State.OK, found=__version__)
+
+
+def _interpreters() -> Iterator[Check]:
+    for name, package in (("python3", "python3"), ("node", "nodejs"), ("bash", "bash")):
+        yield _program("interpreter", name, ("--version",), f"install it, e.g. apt-get install {package}")
+
+
+def _sandboxes() -> Iterator[Check]:
+    yield Check(area="sandbox", name="none", state=State.OK, found="isolates nothing")
+
+
+def _engines() -> Iterator[Check]:
+    yield _program(
+        "engine", "docker", ("version", "--format", "{{.Server.Version}}"), "install and start Docker"
+    )
+
+
+def _keys() -> Iterator[Check]:
+    for name in _KEYS:
+        is_set = bool(os.environ.get(name))
+        fix = "" if is_set else f"export {name}=… where a model or judge needs it"
+        found = "set" if is_set else "not set"
+        yield Check(area="key", name=name, state=State.OK if is_set else State.MISSING, found=found, fix=fix)
+
+
+def _folders() -> Iterator[Check]:
+    here = Path.cwd()
+    writable = os.access(here, os.W_OK)
+    yield Check(
+        area="folder",
+        name="working folder",
+        state=State.OK if writable else State.BROKEN,
+        found=f"{here} {'can' if writable else 'cannot'} be written to",
+        fix="" if writable else "choose another with --output-dir",
+    )
+
+
+def _program(area: str, name: str, question: tuple[str, ...], fix: str) -> Check:
+    path = shutil.which(name)
+    if path is None:
+        return Check(area=area, name=name, state=State.MISSING, found="not on the PATH", fix=fix)
+    try:
+        asked = subprocess.run(  # noqa: S603 - a known program with a fixed question
+            [path, *question], capture_output=True, text=True, timeout=_QUESTION_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Check(area=area, name=name, state=State.MISSING, found=f"{path}: {error}", fix=fix)
+    lines = (asked.stdout or asked.stderr).strip().splitlines()
+    said = lines[0] if lines else "no answer"
+    if asked.returncode != 0:
+        return Check(area=area, name=name, state=State.MISSING, found=f"{path}: {said}", fix=fix)
+    return Check(area=area, name=name, state=State.OK, found=f"{said} at {path}")

@@ -1,0 +1,61 @@
+"""`skilleval doctor` through the installed console script."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from cli.conftest import EXAMPLES, SCRIPT, Run
+
+
+def test_what_is_missing_comes_with_what_to_do(run: Run) -> None:
+    """Python and skilleval are there; every check that is not ok names a fix."""
+    checks = run("doctor", "--json").document
+    states = {check["name"]: check["state"] for check in checks}
+    assert states["Python"] == states["skilleval"] == states["python3"] == states["none"] == "ok"
+    assert all(check["fix"] for check in checks if check["state"] != "ok")
+    assert "skilleval" in run("doctor").out
+
+
+def test_keys_are_named_but_never_shown(folder: Path, environment: Mapping[str, str]) -> None:
+    """A key that is set is said to be set, without its value."""
+    done = subprocess.run(
+        [str(SCRIPT), "doctor", "--json"],
+        cwd=folder,
+        env={**environment, "OPENAI_API_KEY": "sk-very-secret"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert "sk-very-secret" not in done.stdout + done.stderr
+    states = {check["name"]: check["found"] for check in json.loads(done.stdout)}
+    assert states["OPENAI_API_KEY"] == "set"
+
+
+def test_egress_lists_hosts_fields_and_variables(run: Run, folder: Path) -> None:
+    """An HTTP skill with a token: its host, what is sent, and the variable that is read; nothing is sent."""
+    skill = folder / "remote"
+    skill.mkdir()
+    manifest = {
+        "id": "remote",
+        "name": "Remote",
+        "version": "1.0.0",
+        "adapterType": "http",
+        "entrypoint": "https://skills.example:8443/invoke",
+    }
+    (skill / "skill.json").write_text(json.dumps(manifest))
+    done = run(
+        "doctor", "--egress", "remote", EXAMPLES / "calculator", "adapter.http.auth_type=bearer",
+        "adapter.http.auth_token_env_key=MY_TOKEN", "sandbox.pass_env=[LANGUAGE]", "--json",
+    )  # fmt: skip
+    by_host = {(one["sender"].split()[0], one["host"]): one for one in done.document}
+    remote = by_host["remote", "skills.example:8443"]
+    assert remote["variables"] == ["MY_TOKEN"]
+    assert {"input", "Authorization"} <= set(remote["fields"])
+    local = by_host["calculator", "any host"]
+    assert local["variables"] == ["LANGUAGE"]
+    assert "sandbox=none" in local["why"]
+    assert sorted(path.name for path in folder.iterdir()) == ["remote"]
