@@ -63,8 +63,14 @@ FAILURES_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("skill_id", "skill_version", "condition_id", "scorer", "task_id"), pl.String()),
     "repeat": pl.Int64(),
     **dict.fromkeys(("status", "verdict", "failure_kind", "message", "reason", "evidence"), pl.String()),
-    **dict.fromkeys(("input", "expected", "output", "stderr"), pl.String()),
+    **dict.fromkeys(("input", "expected", "output", "stdout", "stderr"), pl.String()),
     "latency_ms": pl.Float64(),
+    "causes": pl.List(pl.Struct({"kind": pl.String(), "text": pl.String(), "n": pl.Int64()})),
+}
+SLICES_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("condition_id", "scorer", "tag"), pl.String()),
+    **dict.fromkeys(("n_tasks", "n_graded", "n_passed"), pl.Int64()),
+    **dict.fromkeys(("completion_rate", "ci_low", "ci_high"), pl.Float64()),
 }
 METHOD = "Agresti-Coull on n_eff, t with n_graded_tasks - 1 df, clusters = tasks, level 0.95"
 
@@ -235,14 +241,30 @@ def failure(row: Mapping[str, Any], task_id: str, repeat: int = 0, **texts: Any)
     }
 
 
+def slice_of(
+    row: Mapping[str, Any], tag: str, n_passed: int, *, n_tasks: int = 2, **more: Any
+) -> dict[str, Any]:
+    """Give how the tasks of a tag went for a row, each with three graded trials."""
+    return {
+        **{key: row[key] for key in ("condition_id", "scorer")},
+        "tag": tag,
+        "n_tasks": n_tasks,
+        "n_graded": 3 * n_tasks,
+        "n_passed": n_passed,
+        "completion_rate": n_passed / (3 * n_tasks),
+        **more,
+    }
+
+
 def report_of(*rows: Mapping[str, Any], **changes: Any) -> Report:
-    """Build a report of summary rows; `matrix`, `failures`, `manifest` and `gate` may be given."""
+    """Build a report of summary rows; `matrix`, `failures`, `slices`, `manifest` and `gate` may be given."""
     return build_report(
         manifest=changes.get("manifest", MANIFEST),
         summary=summary_frame(*rows),
         matrix=matrix_frame(*changes.get("matrix", ())),
         failures=failures_frame(*changes.get("failures", ())),
         gate=changes.get("gate", GATE),
+        slices=_frame(changes["slices"], SLICES_SCHEMA) if "slices" in changes else None,
     )
 
 
@@ -252,9 +274,20 @@ def demo_report() -> Report:
     matrix = [cell(CALCULATOR, task, 3) for task in tasks]
     matrix += [cell(FLAKY, task, n) for task, n in zip(tasks, (1, 2, 3, 3), strict=True)]
     matrix += [cell(WRONG, task, 0) for task in tasks]
-    failures = [failure(WRONG, task, repeat) for task in tasks for repeat in range(3)]
-    failures += [failure(FLAKY, "sum-1", 0), failure(FLAKY, "sum-2", 1)]
-    failures.append(
-        failure(FLAKY, "sum-1", 2, status="timeout", failure_kind="timeout", output=None, message=HOSTILE)
-    )
-    return report_of(CALCULATOR, FLAKY, WRONG, matrix=matrix, failures=failures)
+    wrong = {"causes": [{"kind": "failed", "text": "expected 4, found 5", "n": 60}]}
+    flaky = {
+        "causes": [
+            {"kind": "timeout", "text": HOSTILE, "n": 1},
+            {"kind": "failed", "text": "expected 4, found 5", "n": 16},
+        ]
+    }
+    failures = [failure(WRONG, task, repeat, **wrong) for task in tasks for repeat in range(3)]
+    failures += [failure(FLAKY, "sum-1", 0, **flaky), failure(FLAKY, "sum-2", 1, **flaky)]
+    late = {"status": "timeout", "failure_kind": "timeout", "output": None, "message": HOSTILE}
+    failures.append(failure(FLAKY, "sum-1", 2, **late, **flaky))
+    slices = [
+        slice_of(CALCULATOR, "sums", 6, ci_low=0.2, ci_high=1.0),
+        slice_of(FLAKY, "sums", 3, ci_low=0.1, ci_high=0.9),
+        slice_of(WRONG, "texts", 0, n_tasks=1),
+    ]
+    return report_of(CALCULATOR, FLAKY, WRONG, matrix=matrix, failures=failures, slices=slices)

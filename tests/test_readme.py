@@ -42,7 +42,8 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     done = shell(walk, folder)
     assert done.returncode == 0, done.stderr
-    assert "1 of 1 skill reaches 0.7 completion" in done.stdout or "inconclusive" in done.stdout
+    assert "INCONCLUSIVE" in done.stdout  # two tasks prove little, and the tool says so
+    assert "shout" in done.stdout
     return folder
 
 

@@ -7,7 +7,7 @@ import polars as pl
 from skilleval.analytics.completion import share, trial_count
 from skilleval.analytics.metric import Metric, summarise
 from skilleval.analytics.outcomes import TRIAL_KEYS, trial_outcomes
-from skilleval.domain import Verdict
+from skilleval.domain import Status, Verdict
 
 _BLAMED = (
     "run_id",
@@ -31,7 +31,14 @@ _ORDER = (
     "repeat",
 )
 _GROUP = ("benchmark_id", "condition_id", "scorer")
-_FROM_ATTEMPT = ("failure_kind", "message", "input", "expected", "output", "stderr")
+_CAUSE = ("failure_kind", "message")
+_TEXTS = (
+    "input",
+    "expected",
+    "output",
+    "stdout",
+    "stderr",
+)  # these may be long: they join the shown rows only
 _SHOWN = (
     "status",
     "verdict",
@@ -43,10 +50,14 @@ _SHOWN = (
     "input",
     "expected",
     "output",
+    "stdout",
     "stderr",
     "latency_ms",
     "n_failures",
+    "causes",
 )
+_CAUSES_TOLD = 3
+_CAUSE_LENGTH = 300
 _MATRIX_KEYS = (
     "benchmark_id",
     "benchmark_version",
@@ -62,28 +73,73 @@ def failed_trials(trials: pl.LazyFrame, scores: pl.LazyFrame, limit: int) -> pl.
     """Give the trials that a scorer did not pass, with what is needed to understand why.
 
     At most `limit` rows are given, in turn from each condition × scorer, so that a skill that fails everywhere does
-    not hide the others; `n_failures` says how many there are in all.
+    not hide the others; `n_failures` says how many there are in all, and `causes` counts all of the row's group.
 
     Grain: one row a trial × scorer that is not passed (failed or ungraded), sorted by skill, scorer, task, repeat.
     Columns: the ids, `status`, `verdict`, `score`, `failure_kind`, `message`, `reason` and `evidence` (of the checks
-        that did not pass, one a line), `input`, `expected`, `output`, `stderr`, `latency_ms`, `n_failures`.
+        that did not pass, one a line), `input`, `expected`, `output`, `stdout`, `stderr`, `latency_ms`,
+        `n_failures`, `causes` (a list of `kind`, `text`, `n`: the commonest of the condition × scorer).
     """
-    outcomes = trial_outcomes(trials, scores).filter(pl.col("verdict") != Verdict.PASSED.value)
-    listed = outcomes.sort(_ORDER).with_columns(
+    failed = _explained(trials, scores).sort(_ORDER)
+    counted = failed.with_columns(
         n_failures=pl.len().cast(pl.Int64), turn=pl.int_range(pl.len()).over(_GROUP)
     )
-    shown = listed.sort("turn", *_ORDER).head(limit)
+    shown = counted.sort("turn", *_ORDER).head(limit)
+    commonest = _commonest(_counted_causes(failed))
+    return (
+        shown.join(trials.select(*TRIAL_KEYS, *_TEXTS), on=TRIAL_KEYS, how="left")
+        .join(commonest, on=_GROUP, how="left", nulls_equal=True)
+        .select(*_BLAMED, *_SHOWN)
+        .sort(_ORDER)
+    )
+
+
+def causes(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
+    """Count why the trials that a scorer did not pass did not.
+
+    A skill or an infrastructure that broke says so in `failure_kind` and `message`; a wrong answer or a missing
+    verdict in the reason of the scorer.
+
+    Grain: one row a condition × scorer × cause; what broke comes before wrong answers, then the commonest.
+    Columns: `benchmark_id`, `condition_id`, `scorer`, `kind` (failure kind, else status, else verdict), `text`
+        (in one line, cut), `n` (trials).
+    """
+    return _counted_causes(_explained(trials, scores))
+
+
+def _explained(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
+    """Give every trial that did not pass, with what the attempt and the checks say of the cause."""
+    outcomes = trial_outcomes(trials, scores).filter(pl.col("verdict") != Verdict.PASSED.value)
     reasons = summarise(
         scores.filter(pl.col("passed").fill_null(value=False).not_()),
         by=(*TRIAL_KEYS, "scorer"),
         metrics=(_lines("reason"), _lines("evidence")),
     )
-    return (
-        shown.join(trials.select(*TRIAL_KEYS, *_FROM_ATTEMPT), on=TRIAL_KEYS, how="left")
-        .join(reasons, on=[*TRIAL_KEYS, "scorer"], how="left")
-        .select(*_BLAMED, *_SHOWN)
-        .sort(_ORDER)
+    return outcomes.join(trials.select(*TRIAL_KEYS, *_CAUSE), on=TRIAL_KEYS, how="left").join(
+        reasons, on=[*TRIAL_KEYS, "scorer"], how="left"
     )
+
+
+def _counted_causes(failed: pl.LazyFrame) -> pl.LazyFrame:
+    broke = pl.col("status") != Status.COMPLETED.value
+    said = pl.coalesce(pl.when(broke).then(pl.col("message")), "reason", "message", pl.lit(""))
+    named = failed.with_columns(
+        wrong_answer=~broke & (pl.col("verdict") == Verdict.FAILED.value),
+        kind=pl.coalesce("failure_kind", pl.when(broke).then(pl.col("status")), "verdict"),
+        text=said.str.replace_all(r"\s+", " ").str.strip_chars().str.slice(0, _CAUSE_LENGTH),
+    )
+    n = Metric(
+        name="n", expr=pl.len().cast(pl.Int64), unit="trials", doc="trials that this kept from passing"
+    )
+    counted = summarise(named, by=(*_GROUP, "wrong_answer", "kind", "text"), metrics=(n,))
+    order = (*_GROUP, "wrong_answer", "n", "kind", "text")
+    return counted.sort(order, descending=[key == "n" for key in order]).drop("wrong_answer")
+
+
+def _commonest(counted: pl.LazyFrame) -> pl.LazyFrame:
+    """Gather the first causes of each condition × scorer into one list."""
+    first = pl.struct("kind", "text", "n").head(_CAUSES_TOLD)
+    return summarise(counted, by=_GROUP, metrics=(Metric(name="causes", expr=first, unit="list"),))
 
 
 def _lines(column: str) -> Metric:

@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from skilleval.errors import ConfigError, Problem
 
-
 MAX_K = 1000
 """Nobody repeats a task that often, and the product behind pass@k has k factors."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from skilleval.analytics.failures import failed_trials, task_matrix
+from skilleval.analytics.slices import by_tag
 from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
 from skilleval.analytics.summary import summary
 from skilleval.errors import ResultsError
@@ -50,6 +51,7 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
         matrix=task_matrix(trials, scores).collect(),
         failures=failed_trials(trials, scores, limit=_FAILURES_SHOWN).collect(),
         gate=manifest["config"]["gate"],
+        slices=by_tag(trials, scores, spec=spec).collect(),
     )
 
 

@@ -58,6 +58,12 @@ class Screen:
     color: bool = True
     verbose: bool = False
 
+    @property
+    def width(self) -> int | None:
+        """Columns of the terminal that shows results; null where they go to a file or a pipe."""
+        console = self.stdout()
+        return console.width if console.is_terminal else None
+
     def stdout(self) -> Console:
         """Open the console for results."""
         return self._console(stderr=False)
@@ -96,7 +102,7 @@ class Screen:
             legacy_windows=False,
             highlight=False,
         )
-        canvas.print(what)
+        canvas.print(what, soft_wrap=not screen.is_terminal)  # a file or a pipe has no width to wrap at
         return page.getvalue()
 
     def document(self, value: object) -> None:

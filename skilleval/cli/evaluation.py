@@ -214,7 +214,7 @@ def _show(common: Common, outcome: Outcome, next_step: str | None) -> None:
     common.screen.document(outcome.facts())
     if common.screen.json:
         return
-    common.screen.show(table(outcome.report, width=common.screen.stdout().width))
+    common.screen.show(table(outcome.report, width=common.screen.width))
     common.screen.say("")
     if next_step is None and "html" not in outcome.reports:
         next_step = f"skilleval report convert --input {outcome.folder} --format html"

@@ -91,7 +91,7 @@ def show(common: Common, source: str, store: str) -> None:
 
     found, _ = read_report(source, Path(store))
     common.screen.document(to_json(found))
-    common.screen.show(table(found, width=common.screen.stdout().width))
+    common.screen.show(table(found, width=common.screen.width))
 
 
 @report.command("diff", cls=Command, example=_DIFF, short_help="Show what became of the numbers of a run.")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from skilleval.figures.labels import row_labels
-from skilleval.figures.theme import GREY, INK, skill_colour, themed
+from skilleval.figures.labels import condition_labels
+from skilleval.figures.theme import GREY, INK, skill_colours, themed
 
 _ROW_HEIGHT = 30
 _SCORER_HEIGHT = 18
@@ -58,21 +59,13 @@ def _plotted(summary: pl.DataFrame) -> pl.DataFrame:
     Grain: one row a condition × scorer.
     """
     rows = summary.to_dicts()
-    names = _condition_labels(rows)
-    return pl.DataFrame([_point(row, name) for row, name in zip(rows, names, strict=True)], schema=_SCHEMA)
+    names = condition_labels(rows)
+    colours = skill_colours(str(row.get("skill_id") or "") for row in rows)
+    points = [_point(row, name, colours) for row, name in zip(rows, names, strict=True)]
+    return pl.DataFrame(points, schema=_SCHEMA)
 
 
-def _condition_labels(rows: list[dict[str, Any]]) -> list[str]:
-    """Name conditions, not scorers: the rows of one condition share a place on the axis."""
-    keys = [
-        tuple(row.get(key) for key in ("condition_id", "benchmark_id", "benchmark_version")) for row in rows
-    ]
-    first = {key: row | {"scorer": None} for key, row in zip(reversed(keys), reversed(rows), strict=True)}
-    names = dict(zip(first, row_labels(list(first.values())), strict=True))
-    return [names[key] for key in keys]
-
-
-def _point(row: dict[str, Any], name: str) -> dict[str, Any]:
+def _point(row: dict[str, Any], name: str, colours: Mapping[str, str]) -> dict[str, Any]:
     return {
         "row": name,
         "skill": str(row.get("skill_id") or ""),
@@ -82,7 +75,7 @@ def _point(row: dict[str, Any], name: str) -> dict[str, Any]:
         "high": row.get("ci_high"),
         "n_graded": row.get("n_graded"),
         "n_tasks": row.get("n_tasks"),
-        "colour": skill_colour(str(row.get("skill_id") or "")),
+        "colour": colours[str(row.get("skill_id") or "")],
     }
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 _TELLING = ("skill_version", "model", "adapter", "sandbox", "mode", "benchmark_id", "benchmark_version")
 
+_CONDITION = ("condition_id", "benchmark_id", "benchmark_version")
+
 
 def row_labels(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Name each condition × scorer: the skill, then only what tells it from rows of the same skill.
@@ -21,6 +23,14 @@ def row_labels(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         for label, row in zip(labels, rows, strict=True):
             label.extend([str(row["scorer"])] if row.get("scorer") else [])
     return _numbered([" · ".join(label) for label in labels])
+
+
+def condition_labels(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name the condition of each row, not its scorer: rows that judge the same trials share a name."""
+    keys = [tuple(row.get(key) for key in _CONDITION) for row in rows]
+    first = {key: {**row, "scorer": None} for key, row in zip(reversed(keys), reversed(rows), strict=True)}
+    names = dict(zip(first, row_labels(list(first.values())), strict=True))
+    return [names[key] for key in keys]
 
 
 def _add_where_telling(labels: list[list[str]], rows: Sequence[Mapping[str, Any]], key: str) -> None:

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from skilleval.report.columns import metric_columns, number, row_names, tally, words
 from skilleval.report.document import (
+    Cause,
     Excerpt,
     FailedTrial,
     MatrixCell,
     Report,
     Row,
     RunFacts,
+    TagSlice,
 )
 from skilleval.report.manifest import optional_text, plain, provenance, run_facts, text, whole
 from skilleval.report.text import one_line
-from skilleval.report.verdict import conclusion
+from skilleval.report.verdict import Gate, Interruption, conclusion
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,13 +29,14 @@ MAX_FAILURES_PER_SKILL = 60
 MAX_EXCERPT = 4000
 
 
-def build_report(
+def build_report(  # noqa: PLR0913 - one argument a source of the report
     *,
     manifest: Mapping[str, Any],
     summary: pl.DataFrame,
     matrix: pl.DataFrame,
     failures: pl.DataFrame,
     gate: Mapping[str, Any],
+    slices: pl.DataFrame | None = None,
 ) -> Report:
     """Put a report together; keys the manifest lacks are left empty, columns a frame lacks are not known."""
     rows = _best_first(_rows(summary))
@@ -48,9 +51,10 @@ def build_report(
         verdict=conclusion(
             rows,
             row_names(rows),
-            threshold=threshold,
-            interrupted=run.interrupted,
-            decides=bool(gate.get("exit_on_fail")),
+            gate=None
+            if threshold is None
+            else Gate(threshold=threshold, decides=bool(gate.get("exit_on_fail"))),
+            interruption=_interruption(run),
         ),
         threshold=threshold,
         columns=metric_columns(rows),
@@ -59,7 +63,13 @@ def build_report(
         failures=tuple(_failed_trial(row) for row in _chosen(failed)),
         n_failures=max(len(failed), *(tally(row, "n_failures") for row in failed[:1]), 0),
         provenance=provenance(manifest, rows),
+        causes=_causes(failed),
+        slices=() if slices is None else tuple(_slice(row) for row in _rows(slices)),
     )
+
+
+def _interruption(run: RunFacts) -> Interruption | None:
+    return Interruption(n_trials=run.n_trials, n_planned=run.n_planned) if run.interrupted else None
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
@@ -119,6 +129,36 @@ def _skill_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(row.get(key) for key in ("skill_id", "skill_version", "condition_id", "scorer"))
 
 
+def _causes(failed: Sequence[Mapping[str, Any]]) -> tuple[Cause, ...]:
+    """Take the causes of each condition × scorer once; every one of its failed trials names the same."""
+    named = {(text(row, "condition_id"), text(row, "scorer")): row.get("causes") or () for row in failed}
+    return tuple(
+        Cause(
+            condition_id=condition_id,
+            scorer=scorer,
+            kind=text(cause, "kind"),
+            text=text(cause, "text"),
+            n=tally(cause, "n"),
+        )
+        for (condition_id, scorer), found in named.items()
+        for cause in found
+    )
+
+
+def _slice(row: Mapping[str, Any]) -> TagSlice:
+    return TagSlice(
+        condition_id=text(row, "condition_id"),
+        scorer=text(row, "scorer"),
+        tag=text(row, "tag"),
+        n_tasks=tally(row, "n_tasks"),
+        n_graded=tally(row, "n_graded"),
+        n_passed=tally(row, "n_passed"),
+        completion_rate=number(row, "completion_rate"),
+        ci_low=number(row, "ci_low"),
+        ci_high=number(row, "ci_high"),
+    )
+
+
 def _failed_trial(row: Mapping[str, Any]) -> FailedTrial:
     return FailedTrial(
         skill_id=text(row, "skill_id"),
@@ -136,6 +176,7 @@ def _failed_trial(row: Mapping[str, Any]) -> FailedTrial:
         input=_excerpt(row, "input"),
         expected=_excerpt(row, "expected"),
         output=_excerpt(row, "output"),
+        stdout=_excerpt(row, "stdout"),
         stderr=_excerpt(row, "stderr"),
         latency_ms=number(row, "latency_ms"),
     )

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skilleval.report.document import FailedTrial, Report
+from skilleval.report.document import Excerpt, FailedTrial, Report
+
+REPLY_SHAPE = '{"jsonrpc": "2.0", "id": 1, "result": …}'
+_NO_REPLY = "no_reply"
+_COMPLETED = "completed"
 
 SKILL_KEYS = ("skill_id", "skill_version", "condition_id", "scorer")
 
@@ -16,6 +20,44 @@ class Case:
 
     trial: FailedTrial
     repeats: tuple[int, ...]
+
+    @property
+    def outcome(self) -> str:
+        """The status where the trial did not complete, else the verdict; with the failure kind where it tells more."""
+        trial = self.trial
+        what = trial.verdict if trial.status == _COMPLETED else trial.status
+        return f"{what} ({trial.failure_kind})" if trial.failure_kind not in {None, "", what} else what
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the attempt and the scorer say of it, each thing once: scorers repeat the cause of a broken trial."""
+        trial = self.trial
+        known = {trial.message, f"{trial.status}: {trial.message or trial.failure_kind}"}
+        return tuple(
+            said
+            for said in (trial.message, trial.reason)
+            if said and (said is trial.message or said not in known)
+        )
+
+    @property
+    def lacks_reply(self) -> bool:
+        """True where a program ended well but said nothing that is a reply."""
+        return self.trial.failure_kind == _NO_REPLY
+
+    @property
+    def excerpts(self) -> tuple[tuple[str, Excerpt], ...]:
+        """The texts to show, with their names; raw stdout only where no output could be read from it."""
+        trial = self.trial
+        stdout = trial.stdout if trial.output is None else None
+        named = (
+            ("input", trial.input),
+            ("expected", trial.expected),
+            ("output", trial.output),
+            ("evidence", trial.evidence),
+            ("stdout", stdout),
+            ("stderr", trial.stderr),
+        )
+        return tuple((name, text) for name, text in named if text is not None and text.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +120,7 @@ def _cases(trials: Iterable[FailedTrial]) -> tuple[Case, ...]:
             trial.input,
             trial.expected,
             trial.output,
+            trial.stdout,
             trial.stderr,
         )
         grouped.setdefault(outcome, []).append(trial)

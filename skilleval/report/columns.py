@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 from skilleval.figures.labels import row_labels
 from skilleval.report.document import MetricColumn, Row
-from skilleval.report.numbers import DASH, Style, interval, shown
+from skilleval.report.numbers import DASH, Style, count, interval, shown
 from skilleval.report.text import one_line
 
 _SAME = 1e-9
 _NAME_LENGTH = 60
 _NO_INTERVAL = "no method could give one"
+
+TRIALS_OF = ("benchmark_id", "benchmark_version", "condition_id")
+"""What rows share that judge the same trials, each by its own scorer."""
 
 COMPLETION = MetricColumn(
     key="completion_rate",
@@ -50,6 +53,7 @@ _ALWAYS = (
         style=Style.RATE,
         doc="trials that did not complete, of all trials",
         absent="there was no trial",
+        of="n_trials",
     ),
     MetricColumn(
         key="consistency",
@@ -109,7 +113,7 @@ def metric_columns(rows: Sequence[Row]) -> tuple[MetricColumn, ...]:
     """Choose the columns for these rows: tokens and cost only where one is known, both means where they differ."""
     known = [column for column in _WHERE_KNOWN if any(row.get(column.key) is not None for row in rows)]
     first, *rest = _ALWAYS
-    macro = [MACRO] if any(_means_differ(row) for row in rows) else []
+    macro = [MACRO] if any(differs(row, MACRO.key) for row in rows) else []
     return (first, *macro, *rest, *known, _COMPOSITE)
 
 
@@ -136,8 +140,12 @@ def tally(row: Row, key: str) -> int:
 
 
 def value_text(column: MetricColumn, row: Row) -> str:
-    """Write the value of a metric, a dash where it is not known."""
-    return shown(number(row, column.key), column.style)
+    """Write the value of a metric, a dash where it is not known; a share with a whole is a count, `3/60`."""
+    value = number(row, column.key)
+    whole = number(row, column.of) if column.of else None
+    if value is not None and whole:
+        return f"{count(round(value * whole))}/{count(whole)}"
+    return shown(value, column.style)
 
 
 def interval_text(column: MetricColumn, row: Row) -> str:
@@ -159,6 +167,7 @@ def absences(columns: Sequence[MetricColumn], rows: Sequence[Row]) -> list[str]:
     return notes + [f"interval: {reason.removeprefix('no interval: ')}" for reason in reasons]
 
 
-def _means_differ(row: Row) -> bool:
-    micro, macro = number(row, COMPLETION.key), number(row, MACRO.key)
-    return micro is not None and macro is not None and abs(micro - macro) > _SAME
+def differs(row: Row, key: str) -> bool:
+    """Say whether a metric of a row is known and is not the completion rate."""
+    completion, other = number(row, COMPLETION.key), number(row, key)
+    return completion is not None and other is not None and abs(completion - other) > _SAME

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from skilleval.report.document import Report
-from skilleval.report.markdown_writer import escape
+from skilleval.report.markdown_text import escape
 from skilleval.report.numbers import DASH, MINUS, Style, interval, shown
 from skilleval.report.text import one_line
 

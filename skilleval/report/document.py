@@ -33,7 +33,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
-    """The verdict of a run in one sentence."""
+    """The verdict of a run in a sentence or two."""
 
     state: State
     sentence: str
@@ -41,7 +41,7 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What was run and when; times are UTC in ISO 8601."""
+    """What was run and when; times are UTC in ISO 8601. `n_trials` of `n_planned` trials were done."""
 
     run_id: str
     experiment: str = ""
@@ -51,6 +51,8 @@ class RunFacts:
     benchmark_version: str = ""
     n_tasks: int | None = None
     n_repeats: int | None = None
+    n_trials: int | None = None
+    n_planned: int | None = None
     interrupted: bool = False
 
 
@@ -58,7 +60,8 @@ class RunFacts:
 class MetricColumn:
     """How one metric of the summary is shown; `low` and `high` name the columns of its interval.
 
-    `absent` is the reason to give where the metric is null.
+    `of` names the column a share is taken of, where it is shown as a count (`3/60`). `absent` is the reason to give
+    where the metric is null.
     """
 
     key: str
@@ -69,6 +72,7 @@ class MetricColumn:
     absent: str
     low: str | None = None
     high: str | None = None
+    of: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +118,35 @@ class FailedTrial:
     input: Excerpt | None = None
     expected: Excerpt | None = None
     output: Excerpt | None = None
+    stdout: Excerpt | None = None
     stderr: Excerpt | None = None
     latency_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One reason why trials of a condition did not pass for a scorer; `n` counts all of them, not the shown ones."""
+
+    condition_id: str
+    scorer: str
+    kind: str
+    text: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagSlice:
+    """How the tasks of one tag went under one condition for one scorer."""
+
+    condition_id: str
+    scorer: str
+    tag: str
+    n_tasks: int
+    n_graded: int
+    n_passed: int
+    completion_rate: float | None = None
+    ci_low: float | None = None
+    ci_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +205,8 @@ class Report:
     failures: tuple[FailedTrial, ...]
     n_failures: int
     provenance: Provenance
+    causes: tuple[Cause, ...] = ()
+    slices: tuple[TagSlice, ...] = ()
     schema: str = SCHEMA
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilleval.report.document import Provenance, Report, RunFacts, State
-from skilleval.report.numbers import count
+from skilleval.report.numbers import counted
 from skilleval.report.text import json_text, one_line
 
 STATE_SHAPES = {
@@ -36,10 +36,10 @@ def run_line(run: RunFacts) -> list[str]:
 def _amount(run: RunFacts) -> str:
     if run.n_tasks is None:
         return ""
-    tasks = f"{count(run.n_tasks)} task{'' if run.n_tasks == 1 else 's'}"
+    tasks = counted(run.n_tasks, "task")
     if run.n_repeats is None:
         return tasks
-    return f"{tasks} × {count(run.n_repeats)} repeat{'' if run.n_repeats == 1 else 's'}"
+    return f"{tasks} × {counted(run.n_repeats, 'repeat')}"
 
 
 def _moment(moment: str | None) -> str:
@@ -65,7 +65,7 @@ def origins(report: Report) -> list[tuple[str, str]]:
         ("ended", report.run.ended_at or ""),
         ("sandbox", isolation(provenance)),
         ("seeds", _joined(provenance.seeds)),
-        ("trials", _joined(provenance.counts)),
+        ("trials", _by_status(provenance.counts)),
         ("benchmark", _joined(provenance.benchmark)),
         ("git", _joined(provenance.git)),
         ("platform", _joined(provenance.platform)),
@@ -75,9 +75,21 @@ def origins(report: Report) -> list[tuple[str, str]]:
     return [(name, one_line(value)) for name, value in facts if value]
 
 
+def _by_status(counts: Mapping[str, Any]) -> str:
+    """Say how the trials ended: `6 completed, 12 skill_error`."""
+    found = counts.get("by_status", counts)
+    statuses = found if isinstance(found, Mapping) else counts
+    return ", ".join(f"{_short(n)} {status}" for status, n in statuses.items() if n is not None)
+
+
 def _joined(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {_short(value)}" for key, value in values.items() if value is not None)
 
 
 def _short(value: Any) -> str:
+    """Give a value of the manifest in words."""
+    if isinstance(value, Mapping):
+        return f"({_joined(value)})"
+    if isinstance(value, (list, tuple)):
+        return " ".join(_short(item) for item in value)
     return value if isinstance(value, str) else json_text(value)

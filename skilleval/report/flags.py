@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from skilleval.report.columns import number, tally
+from skilleval.report.columns import number, tally, words
 from skilleval.report.document import MatrixCell, Row
-from skilleval.report.numbers import count, rate
-from skilleval.report.verdict import Standing, fails_everything, flaky_text, standing
+from skilleval.report.numbers import counted, rate
+from skilleval.report.phrases import all_of, flaky_text
+from skilleval.report.standing import Doubt, Standing, doubt, fails_everything, standing
+
+_NO_INTERVAL = "no interval"
 
 
 class Kind(StrEnum):
@@ -57,27 +60,35 @@ def row_flags(row: Row, threshold: float | None) -> tuple[Flag, ...]:
 
 def _gate_flags(row: Row, threshold: float | None) -> list[Flag]:
     if fails_everything(row):
-        return [Flag(Kind.FAILING, f"fails all {count(tally(row, 'n_graded'))} graded trials")]
+        return [Flag(Kind.FAILING, f"fails {all_of(tally(row, 'n_graded'), 'graded trial')}")]
     if threshold is None:
         return []
     stands = standing(row, threshold)
     if stands is Standing.MISSED:
         return [Flag(Kind.FAILING, f"below {rate(threshold)}")]
-    return (
-        [Flag(Kind.UNKNOWN, f"inconclusive: interval holds {rate(threshold)}")]
-        if stands is Standing.OPEN
-        else []
-    )
+    if stands is Standing.OPEN:
+        return [Flag(Kind.UNKNOWN, f"inconclusive: {_doubt_text(row, threshold)}")]
+    return []
+
+
+def _doubt_text(row: Row, threshold: float) -> str:
+    why = doubt(row, threshold)
+    if why is Doubt.LOST:
+        return f"trials without a verdict decide about {rate(threshold)}"
+    if why is Doubt.WIDE:
+        return f"interval holds {rate(threshold)}"
+    method = words(row, "ci_method")
+    return method if method.startswith(_NO_INTERVAL) else _NO_INTERVAL
 
 
 def _error_flags(row: Row) -> list[Flag]:
     named = (("n_timeout", "timeout"), ("n_skill_error", "skill error"))
     counts = [(tally(row, key), name) for key, name in named]
-    return [Flag(Kind.ERRORS, f"{count(n)} {name}{'' if n == 1 else 's'}") for n, name in counts if n]
+    return [Flag(Kind.ERRORS, counted(n, name)) for n, name in counts if n]
 
 
 def _lost_text(row: Row, lost: int) -> str:
-    text = f"{count(lost)} trial{'' if lost == 1 else 's'} without a verdict"
+    text = f"{counted(lost, 'trial')} without a verdict"
     low, high = number(row, "completion_low"), number(row, "completion_high")
     if low is None or high is None:
         return text

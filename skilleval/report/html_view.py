@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from skilleval.figures.theme import skill_colour
+from skilleval.figures.theme import skill_colours
+from skilleval.report.breakdown import Disagreement, TagRow, by_tag, disagreements, scorers
 from skilleval.report.cases import SkillCases, skill_cases
+from skilleval.report.causes import SkillCause, skill_causes
 from skilleval.report.columns import interval_text, number, row_names, value_text, words
 from skilleval.report.document import MatrixCell, MetricColumn, Report, Row
 from skilleval.report.flags import SHAPES, Flag, Kind, cell_kind, row_flags
@@ -80,6 +82,15 @@ class TaskRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DisputedTask:
+    """One task of one skill that its scorers judge differently."""
+
+    skill: str
+    task_id: str
+    cells: tuple[TaskCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """All that the template places."""
 
@@ -87,18 +98,31 @@ class Page:
     troubled: tuple[TaskRow, ...]
     fine: tuple[TaskRow, ...]
     cases: tuple[SkillCases, ...]
+    causes: tuple[SkillCause, ...]
+    tags: tuple[TagRow, ...]
+    scorers: tuple[str, ...]
+    disagreements: tuple[DisputedTask, ...]
 
 
 def page(report: Report) -> Page:
     """Work out the page of a report."""
     cases = skill_cases(report)
-    tasks = _tasks(report, _targets(cases))
+    targets = _targets(cases)
+    tasks = _tasks(report, targets)
     return Page(
         skills=_skills(report, cases),
         troubled=tuple(row for row in tasks if not row.is_fine),
         fine=tuple(row for row in tasks if row.is_fine),
         cases=cases,
+        causes=skill_causes(report),
+        tags=by_tag(report),
+        scorers=scorers(report),
+        disagreements=tuple(_disputed(one, targets) for one in disagreements(report)),
     )
+
+
+def _disputed(one: Disagreement, targets: Mapping[tuple[str, str, str], str]) -> DisputedTask:
+    return DisputedTask(one.skill, one.task_id, tuple(_task_cell(cell, targets) for cell in one.cells))
 
 
 def target(skill: int, task: int) -> str:
@@ -110,13 +134,14 @@ def _skills(report: Report, cases: Sequence[SkillCases]) -> tuple[SkillRow, ...]
     names = row_names(report.summary)
     told = {(skill.condition_id, skill.scorer): target(i, 0) for i, skill in enumerate(cases)}
     details = _details(report.summary)
+    colours = skill_colours(_skill_id(row) for row in report.summary)
     return tuple(
         SkillRow(
             name=name,
             details=details[i],
             n_tasks=words(row, "n_tasks") or DASH,
             n_repeats=words(row, "n_repeats") or DASH,
-            colour=skill_colour(one_line(words(row, "skill_id"))),
+            colour=colours[_skill_id(row)],
             low=_share(row, "ci_low"),
             rate=_share(row, "completion_rate"),
             high=_share(row, "ci_high"),
@@ -126,6 +151,11 @@ def _skills(report: Report, cases: Sequence[SkillCases]) -> tuple[SkillRow, ...]
         )
         for i, (name, row) in enumerate(zip(names, report.summary, strict=True))
     )
+
+
+def _skill_id(row: Row) -> str:
+    """Give the id as the figures know it, for the same colour."""
+    return one_line(words(row, "skill_id"))
 
 
 def _details(rows: Sequence[Row]) -> list[tuple[str, ...]]:

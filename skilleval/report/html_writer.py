@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from skilleval.report.cases import Case
+from skilleval.report.cases import REPLY_SHAPE, Case
 from skilleval.report.charts import figures
 from skilleval.report.columns import absences
 from skilleval.report.document import Excerpt, Report
@@ -75,7 +75,12 @@ def _environment() -> Environment:
         "duration": duration,
         "padded": padded,
     }
-    environment.globals |= {"target": target, "is_long": _is_long, "repeats": _repeats}
+    environment.globals |= {
+        "target": target,
+        "is_long": _is_long,
+        "repeats": _repeats,
+        "reply_shape": REPLY_SHAPE,
+    }
     return environment
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from skilleval.report.columns import metric_columns, words
+from skilleval.report.columns import TRIALS_OF, metric_columns, words
 from skilleval.report.document import Method, Provenance, Row, RunFacts, SkillSource
 
 
@@ -37,6 +37,9 @@ def run_facts(manifest: Mapping[str, Any], rows: Sequence[Row]) -> RunFacts:
     """Say what was run and when; counts the manifest lacks are taken from the summary rows."""
     benchmark = _mapping(manifest, "benchmark")
     repeats = _mapping(manifest, "runner").get("repeats")
+    n_trials, n_planned = _n_trials(manifest, rows), whole(manifest.get("n_planned"))
+    # A killed run had no time to say that it was cut short.
+    cut_short = n_trials is not None and n_planned is not None and n_trials < n_planned
     return RunFacts(
         run_id=text(manifest, "run_id"),
         experiment=text(manifest, "experiment"),
@@ -46,8 +49,21 @@ def run_facts(manifest: Mapping[str, Any], rows: Sequence[Row]) -> RunFacts:
         benchmark_version=text(benchmark, "version"),
         n_tasks=whole(benchmark.get("n_tasks")) or _most(rows, "n_tasks"),
         n_repeats=whole(repeats) or _most(rows, "n_repeats"),
-        interrupted=bool(manifest.get("interrupted")),
+        n_trials=n_trials,
+        n_planned=n_planned,
+        interrupted=bool(manifest.get("interrupted")) or cut_short,
     )
+
+
+def _n_trials(manifest: Mapping[str, Any], rows: Sequence[Row]) -> int | None:
+    """Count the trials that were done; several scorers judge the same ones."""
+    counted = whole(_mapping(manifest, "counts").get("trials"))
+    known = {
+        tuple(row.get(key) for key in TRIALS_OF): n
+        for row in rows
+        if (n := whole(row.get("n_trials"))) is not None
+    }
+    return counted if counted is not None else sum(known.values()) if known else None
 
 
 def _most(rows: Sequence[Row], key: str) -> int | None:

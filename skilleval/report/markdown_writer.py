@@ -1,29 +1,27 @@
 """The report as Markdown: for a terminal, a pull request or a wiki.
 
-Foreign text stands either in a fence longer than any in it, or with every character that Markdown or HTML would
-read as an entity: no cell, list or tag can be broken out of.
+Foreign text passes through `markdown_text` alone, so that no cell, list or tag can be broken out of.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
-from skilleval.report.cases import Case, SkillCases, TaskCases, skill_cases
+from skilleval.report.breakdown import by_tag, disagreements, scorers
+from skilleval.report.cases import REPLY_SHAPE, Case, SkillCases, TaskCases, skill_cases
+from skilleval.report.causes import skill_causes
 from skilleval.report.columns import absences, interval_text, row_names, value_text, words
-from skilleval.report.document import Conclusion, Excerpt, MetricColumn, Report, Row
+from skilleval.report.document import Conclusion, Excerpt, MatrixCell, MetricColumn, Report, Row
 from skilleval.report.facts import STATE_SHAPES, origins, run_line
 from skilleval.report.flags import SHAPES, Kind, cell_kind, row_flags
-from skilleval.report.numbers import count, duration
-from skilleval.report.text import block, json_text, one_line
-
-_MARKUP = re.compile(r"[\\`*_{}\[\]<>&|~$@#]")
-_LINKLIKE = re.compile(r"[@#]|:/|www\.|mailto:|xmpp:", re.IGNORECASE)
-_AT_START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
-_FENCE = re.compile(r"`{3,}")
+from skilleval.report.markdown_text import escape, fenced
+from skilleval.report.numbers import DASH, count, counted, duration
+from skilleval.report.text import json_text
 
 _MAX_TASKS = 10
 _MAX_TEXT = 600
+_MAX_DISAGREEMENTS = 20
+_SEVERAL = 2
 
 
 def render(report: Report) -> str:
@@ -34,6 +32,8 @@ def render(report: Report) -> str:
         _verdict(report.verdict),
         *_summary(report),
         *_matrix(report),
+        *_disagreements(report),
+        *_tags(report),
         *_failures(report),
         *_provenance(report),
     ]
@@ -43,27 +43,6 @@ def render(report: Report) -> str:
 def _verdict(verdict: Conclusion) -> str:
     state = f"**{STATE_SHAPES[verdict.state]} {verdict.state.value.upper()}**"
     return f"{state} {escape(verdict.sentence)}"
-
-
-def escape(text: str) -> str:
-    """Give foreign text as Markdown that shows it in one line and means nothing else.
-
-    Text that a renderer would turn into a link or a mention by itself stands in a code element.
-    """
-    line = _MARKUP.sub(_entity, one_line(text))
-    line = _AT_START.sub(lambda match: match[1] + re.sub(r"\D", _entity, match[2]), line)
-    return f"<code>{line}</code>" if _LINKLIKE.search(text) else line
-
-
-def fenced(text: str) -> str:
-    """Give foreign text as a code block that nothing in it can close."""
-    longest = max((len(run) for run in _FENCE.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}text\n{block(text)}\n{fence}"
-
-
-def _entity(match: re.Match[str]) -> str:
-    return f"&#{ord(match.group())};"
 
 
 def _table(header: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:
@@ -79,7 +58,9 @@ def _summary(report: Report) -> list[str]:
     names = row_names(report.summary)
     rows = [_row(report, name, row) for name, row in zip(names, report.summary, strict=True)]
     notes = [f"- – {escape(note)}" for note in absences(report.columns, report.summary)]
-    return ["## Skills", _table(header, right, rows), "\n".join(notes)]
+    causes = [f"- {escape(cause.name)}: {escape(cause.text)}" for cause in skill_causes(report)]
+    why = "Why, most frequent first:\n\n" + "\n".join(causes) if causes else ""
+    return ["## Skills", _table(header, right, rows), "\n".join(notes), why]
 
 
 def _heading(column: MetricColumn) -> str:
@@ -110,8 +91,7 @@ def _matrix(report: Report) -> list[str]:
     troubled = set()
     for cell in report.matrix:
         kind = cell_kind(cell)
-        shape = f"{SHAPES[kind]} {cell.n_passed}/{cell.n_graded}"
-        tasks.setdefault(cell.task_id, {})[cell.condition_id, cell.scorer] = shape
+        tasks.setdefault(cell.task_id, {})[cell.condition_id, cell.scorer] = _shape(cell)
         if kind is not Kind.FINE:
             troubled.add(cell.task_id)
     if not tasks:
@@ -126,6 +106,36 @@ def _matrix(report: Report) -> list[str]:
     fine = len(tasks) - len(rows)
     note = f"Trials passed of trials graded. Tasks that every skill always passed: {count(fine)}."
     return ["## Where it fails", note, _table(header, [False] * len(header), rows) if rows else ""]
+
+
+def _shape(cell: MatrixCell | None) -> str:
+    return DASH if cell is None else f"{SHAPES[cell_kind(cell)]} {cell.n_passed}/{cell.n_graded}"
+
+
+def _disagreements(report: Report) -> list[str]:
+    """Show the tasks that the scorers of one run judge differently."""
+    names, found = scorers(report), disagreements(report)
+    if len(names) < _SEVERAL:
+        return []
+    heading = "## Where the scorers disagree"
+    if not found:
+        return [heading, "On no task: each passed as often for one scorer as for another."]
+    rows = [
+        [escape(one.skill), escape(one.task_id), *map(_shape, one.cells)]
+        for one in found[:_MAX_DISAGREEMENTS]
+    ]
+    header = ["skill", "task", *map(escape, names)]
+    more = len(found) - len(rows)
+    note = f"{counted(more, 'more task')} {'is' if more == 1 else 'are'} in the JSON report." if more else ""
+    return [heading, _table(header, [False] * len(header), rows), note]
+
+
+def _tags(report: Report) -> list[str]:
+    rows = [[escape(row.tag), count(row.n_tasks), *map(str, row.cells)] for row in by_tag(report)]
+    header = ["tag", "tasks", *(escape(name) for name in row_names(report.summary))]
+    right = [False, True, *(True for _ in report.summary)]
+    note = "Completion of the tasks that have the tag, with its interval and (trials passed/graded)."
+    return ["## By tag", note, _table(header, right, rows)] if rows else []
 
 
 def _failures(report: Report) -> list[str]:
@@ -143,7 +153,7 @@ def _failures(report: Report) -> list[str]:
 def _skill(skill: SkillCases) -> list[str]:
     name = escape(f"{skill.skill_id} {skill.skill_version} · {skill.scorer}")
     n = len(skill.tasks)
-    parts = [f"### {name}", f"<details><summary>{count(n)} task{'' if n == 1 else 's'}</summary>"]
+    parts = [f"### {name}", f"<details><summary>{counted(n, 'task')}</summary>"]
     for task in skill.tasks[:_MAX_TASKS]:
         parts += _task(task)
     if n > _MAX_TASKS:
@@ -155,14 +165,8 @@ def _task(task: TaskCases) -> list[str]:
     parts = []
     for case in task.cases:
         parts.append(f"**{escape(task.task_id)}** · {escape(said_of(case))}")
-        trial = case.trial
-        shown = (
-            ("input", trial.input),
-            ("expected", trial.expected),
-            ("output", trial.output),
-            ("stderr", trial.stderr),
-        )
-        parts += [_text(name, text) for name, text in shown if text is not None and text.text]
+        parts += [f"A reply is one line on stdout: `{REPLY_SHAPE}`"] if case.lacks_reply else []
+        parts += [_text(name, text) for name, text in case.excerpts]
     return parts
 
 
@@ -170,15 +174,10 @@ def said_of(case: Case) -> str:
     """Say of a failed trial which repeats, what happened and why."""
     trial = case.trial
     repeats = ", ".join(str(repeat) for repeat in case.repeats)
-    facts = [
-        f"repeat{'' if len(case.repeats) == 1 else 's'} {repeats}",
-        trial.status if trial.status != "completed" else trial.verdict,
-        trial.failure_kind if trial.failure_kind != trial.status else None,
-        trial.message,
-        trial.reason,
-        duration(trial.latency_ms) if trial.latency_ms is not None else None,
-    ]
-    return " · ".join(fact for fact in facts if fact)
+    repeated = f"repeat{'' if len(case.repeats) == 1 else 's'} {repeats}"
+    facts = [repeated, case.outcome, *case.sentences]
+    facts += [duration(trial.latency_ms)] if trial.latency_ms is not None else []
+    return " · ".join(facts)
 
 
 def _text(name: str, text: Excerpt) -> str:

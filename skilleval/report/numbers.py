@@ -59,6 +59,11 @@ def count(value: float | None) -> str:
     return _grouped(_rounded(Decimal(value), Decimal(1)))
 
 
+def counted(n: int, what: str) -> str:
+    """Write a number of things: `1 task`, `2 tasks`."""
+    return f"{count(n)} {what}{'' if n == 1 else 's'}"
+
+
 def duration(value_ms: float | None) -> str:
     """Write a time with its unit and 3 significant digits: ms below ten seconds, then s."""
     if value_ms is None or not math.isfinite(value_ms):

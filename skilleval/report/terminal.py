@@ -1,10 +1,16 @@
-"""The result table for a terminal: the verdict, a row a skill, and nothing that a skill could have coloured."""
+"""The result table for a terminal: the verdict, a row a skill, and nothing that a skill could have coloured.
+
+Every line is laid out here and printed as it is: words and numbers stay whole, and lines end without blanks.
+"""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skilleval.report.columns import interval_text, row_names, tally, value_text, words
+from skilleval.report.causes import skill_causes
+from skilleval.report.columns import differs, interval_text, row_names, tally, value_text, words
 from skilleval.report.document import MetricColumn, Report, Row, State
 from skilleval.report.facts import STATE_SHAPES, run_line
 from skilleval.report.flags import Kind, row_flags
@@ -13,7 +19,6 @@ from skilleval.report.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
     from rich.text import Text
 
 _STATE_STYLES = {
@@ -28,74 +33,97 @@ _FLAG_STYLES = {
     Kind.ERRORS: "magenta",
     Kind.UNKNOWN: "cyan",
 }
+_GAP = "  "
+_INDENT = "  "
 
-_HEADINGS = ("tasks ×{}repeats", "completion", "errors", "p50 /{}p95", "consistency", "composite")
-_NARROW = 110
-_NAME_WIDTH = 32
-_NAME_WIDTH_IF_NARROW = 16
+# A cell is its lines: they stand side by side in a wide table, below each other in a narrow one.
+_Cell = tuple[str, ...]
 
 
-def table(report: Report, *, width: int = 80) -> RenderableType:
-    """Give the verdict and the table of skills as something rich can print on a terminal of this width.
+def table(report: Report, *, width: int | None = None) -> RenderableType:
+    """Give the verdict and the table of skills as something rich can print with `soft_wrap=True`.
 
-    Every text is a `Text`, which rich does not read as markup, with control characters spelled out.
+    `width` is that of the terminal; without one, as in a file or a pipe, no line is broken. The table is the widest
+    form that fits: a line a skill, two lines a skill, or a small block a skill. Every text is a `Text`, which rich
+    does not read as markup, with control characters spelled out.
     """
     from rich.console import Group
     from rich.text import Text
 
-    shape = STATE_SHAPES[report.verdict.state]
-    style = _STATE_STYLES[report.verdict.state]
-    sentence = one_line(report.verdict.sentence)
-    verdict = Text.assemble((f"{shape} {report.verdict.state.value.upper()}", style), " ", sentence)
-    facts = Text(" · ".join(run_line(report.run)), style="dim")
-    return Group(facts, verdict, _skills(report, width), *_remarks(report))
+    facts = [Text(line, style="dim") for line in _wrapped(" · ".join(run_line(report.run)), width)]
+    head = [*facts, *_verdict(report, width)]
+    rows = [Text(line) for line in _skills(report, width)]
+    tail = [*_remarks(report, width), *_causes(report, width)]
+    lines = [*head, *([Text(""), *rows] if rows else []), *([Text(""), *tail] if tail else [])]
+    for line in lines:
+        line.no_wrap, line.overflow = True, "ignore"
+    return Group(*lines)
 
 
-def _skills(report: Report, width: int) -> Table:
-    from rich import box
-    from rich.table import Table
+def _wrapped(text: str, width: int | None, indent: str = "") -> list[str]:
+    """Break a text between words; a word longer than the line stays whole."""
+    if width is None:
+        return [text]
+    return textwrap.wrap(
+        text, width, break_long_words=False, break_on_hyphens=False, subsequent_indent=indent
+    ) or [""]
+
+
+def _verdict(report: Report, width: int | None) -> list[Text]:
     from rich.text import Text
 
-    narrow = width < _NARROW
-    gap = "\n" if narrow else " "
-    names = row_names(report.summary)
-    longest = max(map(len, names), default=0)
-    drawn = Table(box=box.SIMPLE_HEAD, padding=0, collapse_padding=True, pad_edge=False)
-    drawn.add_column(
-        "skill", overflow="fold", width=min(longest, _NAME_WIDTH_IF_NARROW if narrow else _NAME_WIDTH) or None
-    )
-    for heading in _HEADINGS:
-        drawn.add_column(heading.format(gap), justify="right", no_wrap=True)
+    state = f"{STATE_SHAPES[report.verdict.state]} {report.verdict.state.value.upper()}"
+    first, *rest = _wrapped(f"{state} {one_line(report.verdict.sentence)}", width)
+    styled = Text(first)
+    styled.stylize(_STATE_STYLES[report.verdict.state], 0, len(state))
+    return [styled, *(Text(line) for line in rest)]
+
+
+def _skills(report: Report, width: int | None) -> list[str]:
+    if not report.summary:
+        return []
+    headings, rows = _table_cells(report)
+    joined = [[(" ".join(cell),) for cell in row] for row in (headings, *rows)]
+    for cells in (joined, [headings, *rows]):
+        lines = _drawn(cells)
+        if width is None or max(map(_cells_wide, lines)) <= width:
+            return lines
+    return _stacked(headings, rows, width)
+
+
+def _table_cells(report: Report) -> tuple[list[_Cell], list[list[_Cell]]]:
+    """Give the cells of the header and of each row."""
     columns = {column.key: column for column in report.columns}
-    for name, row in zip(names, report.summary, strict=True):
-        drawn.add_row(Text(name), *(Text(text.replace("\t", gap)) for text in _cells(columns, row)))
-    return drawn
-
-
-def _remarks(report: Report) -> list[Text]:
-    """Say under the table what must not be missed, a line a remark."""
-    from rich.text import Text
-
-    return [
-        Text.assemble((f"{flag.shape} {name}", _FLAG_STYLES[flag.kind]), f": {flag.text}")
-        for name, row in zip(row_names(report.summary), report.summary, strict=True)
-        for flag in row_flags(row, report.threshold)
+    with_partial = any(differs(row, "partial_score") for row in report.summary)
+    partial: list[_Cell] = [("partial", "score")] if with_partial else []
+    headings: list[_Cell] = [
+        ("skill",),
+        ("tasks ×", "repeats"),
+        ("completion",),
+        *partial,
+        ("errors",),
+        ("p50 /", "p95"),
+        ("consistency",),
+        ("composite",),
     ]
+    names = row_names(report.summary)
+    rows = zip(names, report.summary, strict=True)
+    return headings, [[(name,), *_cells(columns, row, with_partial=with_partial)] for name, row in rows]
 
 
-def _cells(columns: dict[str, MetricColumn], row: Row) -> list[str]:
-    """Give the cells of a row; a tab stands where a narrow table breaks the line."""
+def _cells(columns: dict[str, MetricColumn], row: Row, *, with_partial: bool) -> list[_Cell]:
     flaky = tally(row, "n_flaky_tasks")
-    latency = [_value(columns, key, row).replace(THIN_SPACE, "") for key in ("p50_ms", "p95_ms")]
+    p50, p95 = (_value(columns, key, row).replace(THIN_SPACE, "") for key in ("p50_ms", "p95_ms"))
+    ends = interval_text(columns["completion_rate"], row) if "completion_rate" in columns else ""
+    partial: list[_Cell] = [(_value(columns, "partial_score", row),)] if with_partial else []
     return [
-        f"{words(row, 'n_tasks') or DASH} × {words(row, 'n_repeats') or DASH}",
-        "\t".join(
-            part for part in (_value(columns, "completion_rate", row), _interval(columns, row)) if part
-        ),
-        _value(columns, "error_rate", row),
-        " /\t".join(latency),
-        _value(columns, "consistency", row) + (f"\t{count(flaky)} flaky" if flaky else ""),
-        _value(columns, "composite", row),
+        (f"{words(row, 'n_tasks') or DASH} × {words(row, 'n_repeats') or DASH}",),
+        (_value(columns, "completion_rate", row), *([ends] if ends else [])),
+        *partial,
+        (_value(columns, "error_rate", row),),
+        (f"{p50} /", p95),
+        (_value(columns, "consistency", row), *([f"{count(flaky)} flaky"] if flaky else [])),
+        (_value(columns, "composite", row),),
     ]
 
 
@@ -103,6 +131,67 @@ def _value(columns: dict[str, MetricColumn], key: str, row: Row) -> str:
     return value_text(columns[key], row) if key in columns else DASH
 
 
-def _interval(columns: dict[str, MetricColumn], row: Row) -> str:
-    column = columns.get("completion_rate")
-    return "" if column is None else interval_text(column, row)
+def _drawn(cells: Sequence[Sequence[_Cell]]) -> list[str]:
+    """Lay out a header and rows: the first column to the left, the others to the right."""
+    widths = [
+        max(_cells_wide(line) for cell in column for line in cell) for column in zip(*cells, strict=True)
+    ]
+    header, *rows = [_lines(row, widths) for row in cells]
+    rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
+    return [*header, rule, *(line for row in rows for line in row)]
+
+
+def _lines(row: Sequence[_Cell], widths: Sequence[int]) -> list[str]:
+    height = max(map(len, row))
+    lines = []
+    for index in range(height):
+        texts = [cell[index] if index < len(cell) else "" for cell in row]
+        blanks = [" " * (width - _cells_wide(text)) for text, width in zip(texts, widths, strict=True)]
+        first = f"{texts[0]}{blanks[0]}"
+        rest = [f"{blank}{text}" for blank, text in zip(blanks[1:], texts[1:], strict=True)]
+        lines.append(_GAP.join([first, *rest]).rstrip())
+    return lines
+
+
+def _stacked(headings: Sequence[_Cell], rows: Sequence[Sequence[_Cell]], width: int | None) -> list[str]:
+    """Give a small block a skill: its name, then a metric a line."""
+    labels = [" ".join(heading) for heading in headings[1:]]
+    longest = max(map(len, labels))
+    lines = []
+    for name, *cells in rows:
+        lines += _wrapped(" ".join(name), width)
+        lines += [
+            f"{_INDENT}{label:{longest}}{_GAP}{' '.join(cell)}"
+            for label, cell in zip(labels, cells, strict=True)
+        ]
+    return lines
+
+
+def _remarks(report: Report, width: int | None) -> list[Text]:
+    """Say under the table what must not be missed, a remark at a time."""
+    from rich.text import Text
+
+    lines = []
+    for name, row in zip(row_names(report.summary), report.summary, strict=True):
+        for flag in row_flags(row, report.threshold):
+            first, *rest = _wrapped(f"{flag.shape} {name}: {flag.text}", width, _INDENT)
+            styled = Text(first)
+            styled.stylize(_FLAG_STYLES[flag.kind], 0, len(f"{flag.shape} {name}"))
+            lines += [styled, *(Text(line) for line in rest)]
+    return lines
+
+
+def _causes(report: Report, width: int | None) -> list[Text]:
+    """Say why trials did not pass, the commonest causes of each skill."""
+    from rich.text import Text
+
+    causes = skill_causes(report)
+    told = [line for cause in causes for line in _wrapped(f"{_INDENT}{cause}", width, _INDENT * 2)]
+    return [Text(line) for line in (["Why, most frequent first:", *told] if told else [])]
+
+
+def _cells_wide(text: str) -> int:
+    """Measure a text in columns of a terminal, where some characters take two."""
+    from rich.cells import cell_len
+
+    return cell_len(text)

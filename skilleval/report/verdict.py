@@ -1,113 +1,182 @@
-"""What a run says, in one sentence: who reaches the gate, who fails it, and what cannot be told."""
+"""What a run says, in a sentence or two: first what was observed, then what that cannot prove."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-from skilleval.report.columns import number, tally
+from skilleval.report.columns import TRIALS_OF, number, tally
 from skilleval.report.document import Conclusion, Row, State
-from skilleval.report.numbers import count, interval, rate
-
-_TOLERANCE = 1e-9  # a rate is a quotient of sums: the verdict must not hang on their order
-_NAMED = 3
-
-
-class Standing(StrEnum):
-    """Where a row stands against the gate."""
-
-    REACHED = "reached"
-    MISSED = "missed"
-    OPEN = "open"
-    UNGRADED = "ungraded"
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    label: str
-    row: Row
-
-
-def standing(row: Row, threshold: float) -> Standing:
-    """Compare a row with the gate by its whole interval, or by its rate alone where there is no interval."""
-    completion = number(row, "completion_rate")
-    if completion is None:
-        return Standing.UNGRADED
-    low, high = number(row, "ci_low"), number(row, "ci_high")
-    if low is None or high is None:
-        low = high = completion
-    if low >= threshold - _TOLERANCE:
-        return Standing.REACHED
-    return Standing.MISSED if high < threshold - _TOLERANCE else Standing.OPEN
+from skilleval.report.numbers import count, counted, interval, rate
+from skilleval.report.phrases import (
+    Named,
+    bounds,
+    ends,
+    estimate,
+    everything,
+    falls_short,
+    few_tasks,
+    flaky_text,
+    listed,
+    perfect,
+)
+from skilleval.report.standing import (
+    Doubt,
+    Standing,
+    doubt,
+    fails_everything,
+    meets,
+    passes_everything,
+    standing,
+)
 
 
-def fails_everything(row: Row) -> bool:
-    """Say whether trials were graded and none of them passed."""
-    return tally(row, "n_graded") > 0 and tally(row, "n_passed") == 0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """The completion that is asked for; one that `decides` the exit code goes by the rates alone."""
+
+    threshold: float
+    decides: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption:
+    """A run that was cut short after some of its trials; null where the numbers are not known."""
+
+    n_trials: int | None = None
+    n_planned: int | None = None
+
+    def __str__(self) -> str:
+        if self.n_trials is None or self.n_planned is None:
+            return "interrupted before the end"
+        return f"interrupted after {count(self.n_trials)} of {counted(self.n_planned, 'trial')}"
 
 
 def conclusion(
     rows: Sequence[Row],
     labels: Sequence[str],
     *,
-    threshold: float | None,
-    interrupted: bool,
-    decides: bool = False,
+    gate: Gate | None = None,
+    interruption: Interruption | None = None,
 ) -> Conclusion:
-    """Sum a run up. `labels` name the rows; there is no gate where `threshold` is null.
+    """Sum a run up. `labels` name the rows.
 
-    A gate that `decides` the exit code goes by the rates alone, and the verdict says the same as the exit code; what
-    the intervals leave open is said beside it.
+    Where the gate decides, the verdict says the same as the exit code; what the rates do not prove is said beside it.
     """
-    named = [_Named(label, row) for label, row in zip(labels, rows, strict=True)]
+    named = [Named(label, row) for label, row in zip(labels, rows, strict=True)]
     if not named:
-        state, parts = State.INFO if threshold is None else State.INCONCLUSIVE, ["nothing was evaluated"]
-    elif threshold is None:
-        state, parts = State.INFO, [_range(named), *_all_failing(named)]
+        state, parts = State.INFO if gate is None else State.INCONCLUSIVE, ["nothing was evaluated"]
+    elif gate is None:
+        state, parts = State.INFO, _told(named)
     else:
-        state, parts = _gated(named, threshold)
-        state, parts = _decided(named, threshold, parts) if decides else (state, parts)
-    if interrupted:
+        state, parts = _state(named, gate), _gated(named, gate, so_far=interruption is not None)
+    if interruption is not None:
         state = State.INCONCLUSIVE if state is State.PASSED else state
-        parts.insert(0, "interrupted before the end")
-    sentence = "; ".join([*parts, *_flaky(named, said=parts), *_infrastructure(named)])
-    return Conclusion(state=state, sentence=f"{sentence[:1].upper()}{sentence[1:]}.")
+        parts.insert(0, str(interruption))
+    sentence = "; ".join([*parts, *_flaky(named), *_infrastructure(named, gate)])
+    return Conclusion(state=state, sentence=f"{_beginning(sentence, labels)}.")
 
 
-def _gated(named: Sequence[_Named], threshold: float) -> tuple[State, list[str]]:
-    standings = {kind: [item for item in named if standing(item.row, threshold) is kind] for kind in Standing}
-    reached, missed = standings[Standing.REACHED], standings[Standing.MISSED]
-    undecided, ungraded = standings[Standing.OPEN], standings[Standing.UNGRADED]
-    verb = "reaches" if len(reached) == 1 else "reach"
-    parts = [f"{len(reached)} of {_counted(named)} {verb} {rate(threshold)} completion"]
+def _beginning(sentence: str, labels: Sequence[str]) -> str:
+    """Begin with a capital, but leave a name as it is."""
+    is_name = any(label and sentence.startswith(label) for label in labels)
+    return sentence if is_name else f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def _state(named: Sequence[Named], gate: Gate) -> State:
+    stands = {standing(item.row, gate.threshold) for item in named}
+    if gate.decides:
+        if not all(meets(item.row, gate.threshold) for item in named):
+            return State.FAILED
+        return State.INCONCLUSIVE if _lost(named, gate) else State.PASSED
+    if Standing.MISSED in stands:
+        return State.FAILED
+    return State.PASSED if stands == {Standing.REACHED} else State.INCONCLUSIVE
+
+
+def _lost(named: Sequence[Named], gate: Gate) -> list[Named]:
+    """Give the rows that trials without a verdict could turn."""
+    return [
+        item
+        for item in named
+        if standing(item.row, gate.threshold) is Standing.OPEN
+        and doubt(item.row, gate.threshold) is Doubt.LOST
+    ]
+
+
+def _gated(named: Sequence[Named], gate: Gate, *, so_far: bool) -> list[str]:
+    standings = {
+        kind: [item for item in named if standing(item.row, gate.threshold) is kind] for kind in Standing
+    }
+    ungraded, undecided = standings[Standing.UNGRADED], standings[Standing.OPEN]
+    only = named[0].row
+    if len(named) == 1 and undecided and passes_everything(only) and not gate.decides:
+        return perfect(named[0])
+    parts = [f"{_gate_said(named, gate, so_far=so_far)}{_observed(named, gate)}"]
+    missed = standings[Standing.MISSED]
     parts += _all_failing(missed)
     low = [item for item in missed if not fails_everything(item.row)]
-    parts += _listed(low, lambda item: f"{item.label} completes only {_estimate(item.row)}", "fall short")
-    parts += _listed(undecided, _inconclusive, "are inconclusive")
-    parts += _listed(ungraded, lambda item: f"{item.label} could not be graded", "could not be graded")
-    if missed:
-        return State.FAILED, parts
-    return State.INCONCLUSIVE if undecided or ungraded else State.PASSED, parts
+    if len(named) == 1:
+        parts += [f"all of {interval(*ends(only))} lies below" for _ in low]
+    else:
+        parts += listed(low, lambda item: f"{item.label} completes only {estimate(item.row)}", "fall short")
+    parts += _unproven(undecided, gate)
+    return parts + listed(ungraded, lambda item: f"{item.label} could not be graded", "could not be graded")
 
 
-def _decided(named: Sequence[_Named], threshold: float, parts: list[str]) -> tuple[State, list[str]]:
-    """Say whether every rate meets the gate, as the exit code does; an unknown rate does not."""
-    rates = [number(item.row, "completion_rate") for item in named]
-    met = all(one is not None and one >= threshold - _TOLERANCE for one in rates)
-    said = "the gate is met" if met else "the gate is not met"
-    return (State.PASSED if met else State.FAILED), [said, *parts]
+def _gate_said(named: Sequence[Named], gate: Gate, *, so_far: bool) -> str:
+    """Say what the exit code says, where the gate decides it."""
+    if not gate.decides:
+        return ""
+    if not all(meets(item.row, gate.threshold) for item in named):
+        return "gate not met: "
+    by_graded = " by the graded trials" if _lost(named, gate) else ""
+    return f"gate met{' so far' if so_far else by_graded}: "
 
 
-def _counted(named: Sequence[_Named]) -> str:
+def _observed(named: Sequence[Named], gate: Gate) -> str:
+    """Say how many meet the gate by what was seen, and whether their intervals say so too."""
+    n_met = sum(meets(item.row, gate.threshold) for item in named)
+    threshold = rate(gate.threshold)
+    reached = all(standing(item.row, gate.threshold) is Standing.REACHED for item in named)
+    completion = number(named[0].row, "completion_rate")
+    if len(named) > 1 or completion is None:
+        proof = ", intervals included" if reached else ""
+        return f"completion ≥ {threshold} for {n_met} of {_counted(named)}{proof}"
+    proof = f", interval {interval(*ends(named[0].row))} included" if reached else ""
+    shown = rate(completion)
+    compared = f"{shown} {'≥' if n_met else '<'} {threshold}"
+    close = f"just below {threshold}" if not n_met and shown == threshold else compared
+    return f"completion {close} for 1 of {_counted(named)}{proof}"
+
+
+def _counted(named: Sequence[Named]) -> str:
     """Count skills where each row is a skill, else conditions and scorers."""
     skills = {(item.row.get("skill_id"), item.row.get("skill_version")) for item in named}
-    if len(skills) == len(named):
-        return f"{len(named)} skill{'' if len(named) == 1 else 's'}"
-    return f"{len(named)} results (condition × scorer)"
+    return f"{len(named)} {'skills' if len(skills) == len(named) else 'results (condition × scorer)'}"
 
 
-def _range(named: Sequence[_Named]) -> str:
+def _unproven(undecided: Sequence[Named], gate: Gate) -> list[str]:
+    """Say of rates that nothing certain follows from, and why."""
+    lost = [item for item in undecided if doubt(item.row, gate.threshold) is Doubt.LOST]
+    others = [item for item in undecided if item not in lost]
+    met = [item for item in others if meets(item.row, gate.threshold)]
+    short = [item for item in others if item not in met]
+    return [
+        *listed(lost, bounds, "hang on trials without a verdict"),
+        *few_tasks(met),
+        *listed(short, falls_short, "fall short, but not beyond doubt"),
+    ]
+
+
+def _told(named: Sequence[Named]) -> list[str]:
+    """Say how a run without a gate went."""
+    if len(named) == 1 and passes_everything(named[0].row):
+        return perfect(named[0])
+    return [_range(named), *_all_failing(named)]
+
+
+def _range(named: Sequence[Named]) -> str:
     graded = sorted(
         (
             (completion, item)
@@ -118,60 +187,32 @@ def _range(named: Sequence[_Named]) -> str:
     )
     if not graded:
         return "no trial could be graded"
-    (_, worst), (_, best) = graded[0], graded[-1]
+    (lowest, worst), (highest, best) = graded[0], graded[-1]
     if len(graded) == 1:
-        return f"completion of {best.label} is {_estimate(best.row)}"
-    ends = f"{_estimate(worst.row)} ({worst.label}) to {_estimate(best.row)} ({best.label})"
+        return f"completion of {best.label} is {estimate(best.row)}"
+    if lowest == highest:
+        return f"completion is {rate(highest)} for all of {_counted([item for _, item in graded])}"
+    ends = f"{estimate(worst.row)} ({worst.label}) to {estimate(best.row)} ({best.label})"
     return f"completion of {_counted(named)} runs from {ends}"
 
 
-def _estimate(row: Row) -> str:
-    low, high = number(row, "ci_low"), number(row, "ci_high")
-    text = rate(number(row, "completion_rate"))
-    return text if low is None or high is None else f"{text} {interval(low, high)}"
-
-
-def _all_failing(named: Sequence[_Named]) -> list[str]:
+def _all_failing(named: Sequence[Named]) -> list[str]:
     failing = [item for item in named if fails_everything(item.row)]
-    return _listed(failing, lambda item: f"{item.label} fails {_all_tasks(item.row)}", "fail all their tasks")
+    return listed(failing, lambda item: f"{item.label} fails {everything(item.row)}", "fail everything")
 
 
-def _all_tasks(row: Row) -> str:
-    n = tally(row, "n_tasks")
-    return "its only task" if n == 1 else f"all {count(n)} tasks"
+def _flaky(named: Sequence[Named]) -> list[str]:
+    flaky = [item for item in named if tally(item.row, "n_flaky_tasks")]
+    return listed(flaky, lambda item: f"{item.label} is {flaky_text(item.row)}", "are flaky")
 
 
-def _inconclusive(item: _Named) -> str:
-    flaky = f" and {flaky_text(item.row)}" if tally(item.row, "n_flaky_tasks") else ""
-    return f"{item.label} is inconclusive at {_estimate(item.row)}{flaky}"
-
-
-def _flaky(named: Sequence[_Named], said: Sequence[str]) -> list[str]:
-    """Name the flaky ones, but those that were called flaky already."""
-    flaky = [item for item in named if tally(item.row, "n_flaky_tasks") and _inconclusive(item) not in said]
-    return _listed(flaky, lambda item: f"{item.label} is {flaky_text(item.row)}", "are flaky")
-
-
-def flaky_text(row: Row) -> str:
-    """Say on how many tasks a skill is flaky."""
-    n = tally(row, "n_tasks")
-    return f"flaky on {count(tally(row, 'n_flaky_tasks'))} of {count(n)} task{'' if n == 1 else 's'}"
-
-
-def _infrastructure(named: Sequence[_Named]) -> list[str]:
-    n = sum({_trials_of(item.row): tally(item.row, "n_infrastructure") for item in named}.values())
-    if not n:
+def _infrastructure(named: Sequence[Named], gate: Gate | None) -> list[str]:
+    n = sum(
+        {
+            tuple(item.row.get(key) for key in TRIALS_OF): tally(item.row, "n_infrastructure")
+            for item in named
+        }.values()
+    )
+    if not n or (gate is not None and _lost(named, gate)):
         return []
-    return [f"{count(n)} trial{' was' if n == 1 else 's were'} lost to infrastructure errors"]
-
-
-def _trials_of(row: Row) -> tuple[object, ...]:
-    """Several scorers judge the same trials: count those once."""
-    return tuple(row.get(key) for key in ("benchmark_id", "benchmark_version", "condition_id"))
-
-
-def _listed(named: Sequence[_Named], say: Callable[[_Named], str], of_many: str) -> list[str]:
-    """Say it of each of a few; many are counted, so that the verdict stays one sentence."""
-    if len(named) <= _NAMED:
-        return [say(item) for item in named]
-    return [f"{len(named)} {of_many}"]
+    return [f"{counted(n, 'trial')} {'was' if n == 1 else 'were'} lost to infrastructure errors"]

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from skilleval.analytics.failures import failed_trials, task_matrix
+from skilleval.analytics.failures import causes, failed_trials, task_matrix
 
 Grid = Callable[..., tuple[pl.LazyFrame, pl.LazyFrame]]
 Build = Callable[[list[dict[str, Any]]], pl.LazyFrame]
@@ -26,7 +26,17 @@ def test_only_what_did_not_pass_is_listed(grid: Grid) -> None:
 def test_a_failure_carries_what_explains_it(trials_of: Build, scores_of: Build) -> None:
     """Reasons of the checks that did not pass stand in check order, beside input, expectation and output."""
     trials = trials_of(
-        [{"task_id": "t", "trial_id": "x", "input": "[1]", "expected": "[2]", "output": "3", "stderr": "oh"}]
+        [
+            {
+                "task_id": "t",
+                "trial_id": "x",
+                "input": "[1]",
+                "expected": "[2]",
+                "output": "3",
+                "stdout": "so",
+                "stderr": "oh",
+            }
+        ]
     )
     checks: list[dict[str, Any]] = [
         {"check_id": "c", "score": None, "reason": "judge is out"},
@@ -35,8 +45,8 @@ def test_a_failure_carries_what_explains_it(trials_of: Build, scores_of: Build) 
         {"check_id": "d", "score": 0.0, "reason": "", "evidence": ""},
     ]
     row = failed_trials(trials, scores_of([{"trial_id": "x"} | check for check in checks]), 1).collect()
-    names = ["reason", "evidence", "input", "expected", "output", "stderr"]
-    assert row.select(names).row(0) == ("wrong\njudge is out", "3", "[1]", "[2]", "3", "oh")
+    names = ["reason", "evidence", "input", "expected", "output", "stdout", "stderr"]
+    assert row.select(names).row(0) == ("wrong\njudge is out", "3", "[1]", "[2]", "3", "so", "oh")
 
 
 def test_a_limit_is_shared_out_and_the_whole_number_told(grid: Grid) -> None:
@@ -83,3 +93,56 @@ def test_the_matrix_has_a_row_for_each_task(grid: Grid) -> None:
         ("s", "exact", "t001", 0.0),
         ("s", "exact", "t002", 1.0),
     ]
+
+
+def test_causes_are_counted_over_all_trials_not_the_shown_ones(trials_of: Build, scores_of: Build) -> None:
+    """What broke comes first, then the commonest; the limit of shown trials changes no count."""
+    told: dict[str, dict[str, Any]] = {
+        "a": {"status": "skill_error", "failure_kind": "no_reply", "message": "nothing\n came"},
+        "b": {"status": "provider_error", "message": "down"},
+        "c": {"status": "timeout", "failure_kind": "timeout"},
+        "d": {},
+        "e": {},
+    }
+    rows: list[dict[str, Any]] = [
+        {"task_id": name, "repeat": i, "trial_id": f"{name}{i}"} | columns
+        for name, columns in told.items()
+        for i in range({"a": 3, "b": 2, "c": 1, "d": 9, "e": 1}[name])
+    ]
+    reasons = {"a": "skill_error: nothing\n came", "d": "expected 4, found 5", "e": "judge is out"}
+    scores = [
+        {
+            "trial_id": row["trial_id"],
+            "score": None if row["task_id"] in "be" else 0.0,
+            "reason": reasons.get(row["task_id"], ""),
+        }
+        for row in rows
+    ]
+    trials, judged = trials_of(rows), scores_of(scores)
+    expected = [
+        ("no_reply", "nothing came", 3),
+        ("provider_error", "down", 2),
+        ("timeout", "", 1),
+        ("ungraded", "judge is out", 1),
+        ("failed", "expected 4, found 5", 9),
+    ]
+    assert causes(trials, judged).select("kind", "text", "n").collect().rows() == expected
+    shown = failed_trials(trials, judged, 1).collect()
+    assert [tuple(cause.values()) for cause in shown["causes"][0]] == expected[:3]
+
+
+def test_each_skill_has_its_own_causes(grid: Grid) -> None:
+    """A cause is counted under the condition and scorer it belongs to."""
+    parts = [grid([["timeout"]], skill_id=name, condition_id=name) for name in ("a", "b")]
+    trials, scores = (pl.concat(frames) for frames in zip(*parts, strict=True))
+    assert causes(trials, scores).select("condition_id", "kind", "n").collect().rows() == [
+        ("a", "timeout", 1),
+        ("b", "timeout", 1),
+    ]
+
+
+def test_a_run_without_scores_still_tells_its_causes(trials_of: Build, scores_of: Build) -> None:
+    """Where no scorer came to judge, the trials and what broke are listed all the same."""
+    trials = trials_of([{"task_id": "t", "status": "sandbox_error", "message": "no room"}])
+    (row,) = failed_trials(trials, scores_of([]), 5).collect().to_dicts()
+    assert row["causes"] == [{"kind": "sandbox_error", "text": "no room", "n": 1}]

@@ -24,6 +24,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PHONE = {"width": 360, "height": 800}
 NAME = "a.b[0]\"'</script><img src=x onerror=document.title='owned'>\u202e"
 
 
@@ -186,3 +187,29 @@ def luminance(colour: str) -> float:
     shares = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
     linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_a_table_wider_than_its_box_says_so(visit: Any) -> None:
+    """The edge fades while there is more to see, and not at the end or where everything fits."""
+    rows = [FLAKY | {"skill_id": f"skill-{i}", "condition_id": f"c{i}"} for i in range(5)]
+    found = visit(render(report_of(*rows, matrix=[cell(row, "t", 1) for row in rows])), viewport=PHONE)
+    box = found.page.get_by_role("region", name="tasks by skill")
+    found.page.wait_for_selector(".scroll.more")
+    assert "more" in box.get_attribute("class")
+    box.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+    found.page.wait_for_function("document.querySelector('[aria-label=\"tasks by skill\"]:not(.more)')")
+    wide = visit(render(demo_report()), viewport={"width": 1400, "height": 800})
+    assert wide.page.locator(".scroll.more").count() == 0
+
+
+def test_a_wrapped_label_keeps_clear_of_its_dot(visit: Any) -> None:
+    """No line of a long name begins further to the left than its first one."""
+    row = FLAKY | {"skill_id": "a-very-long-name " * 3}
+    found = visit(render(report_of(row, matrix=[cell(row, "t", 1)])), viewport=PHONE)
+    edges = found.page.evaluate(
+        """() => [...document.querySelectorAll(".label")].map((label) => [
+          label.querySelector(".swatch").getBoundingClientRect().right,
+          Math.min(...[...label.querySelector("bdi").getClientRects()].map((line) => line.left))])"""
+    )
+    assert len(edges) == 2
+    assert all(dot < text for dot, text in edges)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilleval.figures.labels import row_labels
+from skilleval.figures.labels import condition_labels, row_labels
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,10 @@ def test_no_two_rows_share_a_name(rows: list[dict[str, Any]]) -> None:
     """Whatever the ids are, a chart can tell all rows apart."""
     labels = row_labels(rows)
     assert len(set(labels)) == len(rows)
+
+
+def test_the_scorers_of_one_condition_share_its_name() -> None:
+    """A condition is named without its scorer, and two conditions of a skill by what differs."""
+    row = {"skill_id": "a", "condition_id": "c", "model": "m"}
+    rows = [row | {"scorer": "x"}, row | {"scorer": "y"}, row | {"condition_id": "d", "model": "n"}]
+    assert condition_labels(rows) == ["a · m", "a · m", "a · n"]

@@ -4,7 +4,7 @@ import altair as alt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilleval.figures.theme import SKILL_COLOURS, skill_colour, themed
+from skilleval.figures.theme import SKILL_COLOURS, skill_colour, skill_colours, themed
 
 
 def test_the_colour_of_a_skill_is_known() -> None:
@@ -20,6 +20,24 @@ def test_the_colour_of_a_skill_is_known() -> None:
 def test_every_name_has_a_colour_of_the_palette(name: str) -> None:
     """No name is without a colour, lone surrogates included."""
     assert skill_colour(name) in SKILL_COLOURS
+
+
+def test_skills_of_one_report_keep_their_colours_and_never_share_one() -> None:
+    """The first by name keeps the colour it always has, the other one takes a free one; order is irrelevant."""
+    clash = sorted(name for name in map(str, range(20)) if skill_colour(name) == skill_colour("0"))[:3]
+    found = skill_colours(clash)
+    assert found[clash[0]] == skill_colour("0")
+    assert len(set(found.values())) == 3
+    assert skill_colours([*reversed(clash), clash[0]]) == found
+    assert skill_colours(["calculator"]) == {"calculator": "#0072B2"}
+
+
+@given(st.lists(st.text(), max_size=12, unique=True))
+def test_eight_skills_have_eight_colours(names: list[str]) -> None:
+    """Up to eight skills are told apart by colour; beyond them a colour may come again, but none is missing."""
+    found = skill_colours(names)
+    assert set(found) == set(names)
+    assert len({found[name] for name in sorted(names)[:8]}) == min(len(names), 8)
 
 
 def test_vermilion_is_left_to_failures() -> None:

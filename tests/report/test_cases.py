@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 from reports import FLAKY, WRONG, failure, report_of
 
-from skilleval.report.cases import skill_cases
+from skilleval.report.cases import Case, skill_cases
 
 
 def test_equal_outcomes_are_told_once() -> None:
@@ -12,6 +14,43 @@ def test_equal_outcomes_are_told_once() -> None:
     (task,) = skill.tasks
     assert [case.repeats for case in task.cases] == [(0, 2), (1,)]
     assert (skill.n_trials, task.n_trials) == (3, 3)
+
+
+BROKEN: dict[str, Any] = {
+    "status": "skill_error",
+    "failure_kind": "no_reply",
+    "message": "nothing came",
+    "output": None,
+}
+
+
+def only_case(**texts: Any) -> Case:
+    """Give the only case of a report with one failed trial."""
+    (skill,) = skill_cases(report_of(WRONG, failures=[failure(WRONG, "t", **texts)]))
+    return skill.tasks[0].cases[0]
+
+
+def test_a_sentence_that_the_scorer_repeats_is_told_once() -> None:
+    """The reason of a broken trial is its status and message again; any other reason is kept."""
+    assert only_case(**BROKEN, reason="skill_error: nothing came").sentences == ("nothing came",)
+    assert only_case(**BROKEN, reason="other").sentences == ("nothing came", "other")
+    assert only_case(**BROKEN | {"message": None}, reason="skill_error: no_reply").sentences == ()
+    assert only_case().sentences == ("expected 4, found 5",)
+
+
+def test_the_outcome_is_a_status_or_a_verdict_with_its_kind() -> None:
+    """A kind that is the status again is not said twice."""
+    assert only_case(**BROKEN).outcome == "skill_error (no_reply)"
+    assert only_case(status="timeout", failure_kind="timeout").outcome == "timeout"
+    assert only_case().outcome == "failed"
+
+
+def test_raw_stdout_is_evidence_where_there_is_no_output() -> None:
+    """What a program printed instead of a reply is shown; beside an output it is not."""
+    assert dict(only_case(**BROKEN, stdout="HELLO").excerpts)["stdout"].text == "HELLO"
+    assert "stdout" not in dict(only_case(stdout="HELLO").excerpts)
+    assert only_case(**BROKEN).lacks_reply
+    assert not only_case().lacks_reply
 
 
 def test_skills_come_in_the_order_of_the_summary() -> None:

@@ -46,6 +46,15 @@ def test_a_rate_without_an_interval_says_so() -> None:
     assert absences([COMPLETION], [row]) == ["interval: fewer than two tasks have a verdict"]
 
 
+def test_errors_are_a_count_of_all_trials() -> None:
+    """A share with a whole is shown as both counts; without the whole it stays a share."""
+    errors = next(column for column in metric_columns([CALCULATOR]) if column.key == "error_rate")
+    assert value_text(errors, {"error_rate": 0.55, "n_trials": 100}) == "55/100"
+    assert value_text(errors, {"error_rate": 2 / 3, "n_trials": 1200}) == "800/1\u2009200"
+    assert value_text(errors, {"error_rate": 0.55}) == "0.55"
+    assert value_text(errors, {"error_rate": None, "n_trials": 100}) == "–"
+
+
 def test_names_are_safe_and_short() -> None:
     """The name of a row spells hidden characters out and is cut."""
     (name,) = row_names([{"skill_id": "\u202e" + "x" * 90}])

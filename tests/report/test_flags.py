@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from reports import CALCULATOR, FLAKY, WRONG
 
@@ -26,7 +28,33 @@ def test_a_flaky_row_names_its_tasks_and_its_errors() -> None:
         Flag(Kind.FLAKY, "flaky on 14 of 20 tasks"),
         Flag(Kind.ERRORS, "1 timeout"),
     )
-    assert row_flags(FLAKY | {"ci_high": 0.69}, 0.7)[0] == Flag(Kind.FAILING, "below 0.7")
+    low = {"completion_rate": 0.6, "completion_low": 0.6, "completion_high": 0.6, "ci_high": 0.69}
+    assert row_flags(FLAKY | low, 0.7)[0] == Flag(Kind.FAILING, "below 0.7")
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (
+            {
+                "ci_low": None,
+                "ci_high": None,
+                "ci_method": "no interval: fewer than two tasks have a verdict",
+            },
+            "inconclusive: no interval: fewer than two tasks have a verdict",
+        ),
+        ({"ci_low": None, "ci_high": None}, "inconclusive: no interval"),
+        ({"completion_low": 0.5}, "inconclusive: trials without a verdict decide about 0.7"),
+    ],
+)
+def test_a_doubt_is_flagged_with_its_reason(change: dict[str, Any], text: str) -> None:
+    """Too few tasks and trials without a verdict are doubts of their own."""
+    assert row_flags(CALCULATOR | change, 0.7)[0] == Flag(Kind.UNKNOWN, text)
+
+
+def test_one_trial_is_its_only_one() -> None:
+    """A skill with a single graded trial does not fail `all 1 trials`."""
+    assert row_flags(WRONG | {"n_graded": 1}, 0.7) == (Flag(Kind.FAILING, "fails its only graded trial"),)
 
 
 def test_lost_trials_are_told_with_their_bounds() -> None:

@@ -5,7 +5,18 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from reports import CALCULATOR, FLAKY, HOSTILE, WRONG, cell, demo_report, failure, report_of
+from reports import (
+    CALCULATOR,
+    FLAKY,
+    HOSTILE,
+    MANIFEST,
+    WRONG,
+    cell,
+    demo_report,
+    failure,
+    report_of,
+    slice_of,
+)
 
 from skilleval.report.html_writer import padded, render
 
@@ -77,7 +88,7 @@ def test_the_verdict_is_the_first_thing_said(demo: str) -> None:
     words = Outline(demo[demo.index("<main>") :].replace("</body>", "").replace("</html>", "")).words
     assert words.startswith(
         "Skill evaluation: coding-easy 2026-07-31 12:00 UTCcoding-easy@1.1.020 tasks × 3 repeatsexperiment demo"
-        "run 20260731T120000-4f2a ✕ failed 1 of 3 skills reaches 0.7 completion;"
+        "run 20260731T120000-4f2a ✕ failed Completion ≥ 0.7 for 2 of 3 skills;"
     )
 
 
@@ -144,8 +155,10 @@ def elements(text: str) -> list[str]:
     """Give the elements of a page in which a text stands everywhere, without the marks for hidden characters."""
     row = WRONG | {"skill_id": text, "skill_version": text, "scorer": text, "model": text}
     told: dict[str, Any] = dict.fromkeys(
-        ("reason", "message", "failure_kind", "input", "expected", "output", "stderr"), text
+        ("reason", "message", "failure_kind", "input", "expected", "stdout", "stderr"), text
     )
+    told |= {"output": None, "causes": [{"kind": text, "text": text, "n": 1}]}
+    other = row | {"scorer": "other", "partial_score": None}
     manifest = {
         "run_id": text,
         "command": text,
@@ -155,7 +168,13 @@ def elements(text: str) -> list[str]:
         "skills": [{"id": text, "path": text}],
     }
     report = report_of(
-        row, CALCULATOR, matrix=[cell(row, text, 0)], failures=[failure(row, text, **told)], manifest=manifest
+        row,
+        other,
+        CALCULATOR,
+        matrix=[cell(row, text, 0), cell(other, text, 1)],
+        failures=[failure(row, text, **told)],
+        slices=[slice_of(row, text, 1)],
+        manifest=manifest,
     )
     page = re.sub(r'<span class="hidden">([^<]*)</span>', r"\1", render(report))
     outline = Outline(page)
@@ -170,6 +189,52 @@ def test_c47_the_hostile_output_is_text(demo: str) -> None:
     assert "</script><img src=x onerror=alert(1)> | <!-- ${7*7} {{7*7}} \\u2028" in words
     assert "49" not in words
     assert "\u2028" not in demo
+
+
+def test_a_program_without_a_reply_is_shown_what_it_printed_and_what_it_should() -> None:
+    """The raw stdout stands beside input and expectation, the shape of a reply is told, the cause is said once."""
+    told: dict[str, Any] = {
+        "status": "skill_error",
+        "failure_kind": "no_reply",
+        "message": "no reply here",
+        "output": None,
+    }
+    row = failure(WRONG, "t", **told, stdout="HELLO", reason="skill_error: no reply here")
+    words = Outline(render(report_of(WRONG, failures=[row]))).words
+    assert 'A reply is one line on stdout: {"jsonrpc": "2.0", "id": 1, "result": …}' in words
+    assert "stdout HELLO" in words
+    assert words.count("no reply here") == 1
+
+
+def test_tags_and_causes_have_their_places(demo: str) -> None:
+    """Completion by tag and the commonest causes of each skill are on the page."""
+    words = Outline(demo).words
+    assert "sums2 1 [0.2, 1] 6/6 0.5 [0.1, 0.9] 3/6 –" in words
+    assert "wrong-calculator: wrong: expected 4, found 5 (60×)" in words
+    assert "1/60" in words
+
+
+def test_scorers_that_disagree_are_shown_with_the_task() -> None:
+    """With two scorers the tasks they judge differently are listed; with one there is no such part."""
+    exact, contains = (CALCULATOR | {"scorer": name} for name in ("exact", "contains"))
+    matrix = [
+        cell(exact, "same", 3),
+        cell(contains, "same", 3),
+        cell(exact, "odd", 3),
+        cell(contains, "odd", 1),
+    ]
+    words = Outline(render(report_of(exact, contains, matrix=matrix))).words
+    assert "skilltask contains exact calculatorodd ◐ 1/3 ✓ 3/3 Provenance" in words
+    assert "scorers disagree" not in Outline(render(report_of(CALCULATOR))).words
+    same = Outline(render(report_of(exact, contains, matrix=matrix[:2]))).words
+    assert "Where the scorers disagree On no task" in same
+
+
+def test_trials_are_counted_in_words() -> None:
+    """The provenance says how trials ended, not how the manifest spells it."""
+    counts = {"trials": 180, "by_status": {"completed": 179, "timeout": 1}}
+    page = render(report_of(CALCULATOR, manifest=MANIFEST | {"counts": counts}))
+    assert "<dt>trials</dt><dd>179 completed, 1 timeout</dd>" in page
 
 
 def test_hidden_characters_are_marked() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reports import MANIFEST
 
-from skilleval.report.document import SkillSource
+from skilleval.report.document import Row, SkillSource
 from skilleval.report.manifest import plain, provenance, run_facts
 
 
@@ -46,6 +46,16 @@ def test_an_empty_manifest_leaves_everything_empty() -> None:
     found = provenance({}, [])
     assert found.command == ""
     assert found.skills == ()
+
+
+def test_a_run_that_did_less_than_planned_was_interrupted() -> None:
+    """A killed run could not say so: its count of trials does; without counts the rows are counted once a scorer."""
+    row: Row = {"condition_id": "c", "n_trials": 7}
+    facts = run_facts({"n_planned": 60}, [{**row, "scorer": "a"}, {**row, "scorer": "b"}])
+    assert (facts.n_trials, facts.n_planned, facts.interrupted) == (7, 60, True)
+    done = run_facts({"n_planned": 60, "counts": {"trials": 60}}, [row])
+    assert (done.n_trials, done.interrupted) == (60, False)
+    assert run_facts({}, []).n_trials is None
 
 
 def test_a_command_is_a_line_for_a_shell() -> None:

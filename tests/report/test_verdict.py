@@ -7,93 +7,234 @@ from reports import CALCULATOR, FLAKY, WRONG
 
 from skilleval.report.columns import row_names
 from skilleval.report.document import Conclusion, State
-from skilleval.report.verdict import Standing, conclusion, standing
+from skilleval.report.verdict import Gate, Interruption, conclusion
+
+NO_INTERVAL = {"ci_low": None, "ci_high": None}
+TWO = CALCULATOR | {
+    "skill_id": "shout",
+    "n_tasks": 2,
+    "n_trials": 6,
+    "n_graded": 6,
+    "n_passed": 6,
+    "ci_low": 0.00922,
+}
+ONE = TWO | {"n_tasks": 1, "n_trials": 1, "n_graded": 1, "n_passed": 1} | NO_INTERVAL
+CRASH = WRONG | {
+    "skill_id": "crash",
+    "n_tasks": 2,
+    "n_trials": 6,
+    "n_graded": 6,
+    "n_skill_error": 6,
+    "ci_high": 0.991,
+}
+HALF = CALCULATOR | {"n_passed": 30, "completion_rate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
+HALF |= {"completion_low": 0.5, "completion_high": 0.5}
+LOST = ONE | {"n_trials": 2, "n_ungraded": 1, "completion_low": 0.5, "completion_high": 1.0}
+SHORT = FLAKY | {"completion_rate": 0.65, "ci_low": 0.5, "ci_high": 0.78, "n_flaky_tasks": 0}
+SHORT |= {"completion_low": 0.65, "completion_high": 0.65}
 
 
 def concluded(
     *rows: dict[str, Any],
     threshold: float | None = 0.7,
-    interrupted: bool = False,
     decides: bool = False,
+    interruption: Interruption | None = None,
 ) -> Conclusion:
     """Sum up some rows under the names a report gives them."""
-    return conclusion(rows, row_names(rows), threshold=threshold, interrupted=interrupted, decides=decides)
+    gate = None if threshold is None else Gate(threshold=threshold, decides=decides)
+    return conclusion(rows, row_names(rows), gate=gate, interruption=interruption)
 
 
 @pytest.mark.parametrize(
-    ("rate", "low", "high", "stands"),
+    ("rows", "state", "sentence"),
     [
-        (0.9, 0.8, 0.95, Standing.REACHED),
-        (0.9, 0.7, 0.95, Standing.REACHED),
-        (0.9, 0.7 - 1e-12, 0.95, Standing.REACHED),
-        (0.75, 0.6, 0.85, Standing.OPEN),
-        (0.65, 0.5, 0.7, Standing.OPEN),
-        (0.5, 0.4, 0.69, Standing.MISSED),
-        (0.7, None, None, Standing.REACHED),
-        (0.69, None, None, Standing.MISSED),
-        (None, None, None, Standing.UNGRADED),
+        (
+            [CALCULATOR],
+            State.PASSED,
+            "Completion 1 ≥ 0.7 for 1 of 1 skills, interval [0.789, 1] included.",
+        ),
+        (
+            [TWO],
+            State.INCONCLUSIVE,
+            "shout completes 2 of 2 tasks; that many cannot show more than [0.00922, 1].",
+        ),
+        ([ONE], State.INCONCLUSIVE, "shout completes its only task; that shows nothing of other tasks."),
+        (
+            [TWO | NO_INTERVAL],
+            State.INCONCLUSIVE,
+            "shout completes 2 of 2 tasks; that few give no interval.",
+        ),
+        ([CRASH], State.FAILED, "Completion 0 < 0.7 for 1 of 1 skills; crash fails both tasks."),
+        (
+            [CRASH | {"n_tasks": 1, "n_graded": 1, "n_trials": 1}],
+            State.FAILED,
+            "Completion 0 < 0.7 for 1 of 1 skills; crash fails its only task.",
+        ),
+        (
+            [CRASH | {"n_graded": 1, "n_infrastructure": 5}],
+            State.FAILED,
+            (
+                "Completion 0 < 0.7 for 1 of 1 skills; crash fails its only graded trial; 5 trials were lost to "
+                "infrastructure errors."
+            ),
+        ),
+        ([HALF], State.FAILED, "Completion 0.5 < 0.7 for 1 of 1 skills; all of [0.4, 0.6] lies below."),
+        (
+            [SHORT],
+            State.INCONCLUSIVE,
+            (
+                "Completion 0.65 < 0.7 for 1 of 1 skills; flaky-calculator falls short at 0.65 [0.5, 0.78], which 20 "
+                "tasks cannot settle."
+            ),
+        ),
+        (
+            [FLAKY],
+            State.INCONCLUSIVE,
+            (
+                "Completion 0.717 ≥ 0.7 for 1 of 1 skills; 20 tasks cannot show it for other tasks of this kind "
+                "(flaky-calculator: 0.717 [0.592, 0.818]); flaky-calculator is flaky on 14 of 20 tasks."
+            ),
+        ),
+        (
+            [LOST],
+            State.INCONCLUSIVE,
+            "Completion 1 ≥ 0.7 for 1 of 1 skills; 1 trial without a verdict leaves shout between 0.5 and 1.",
+        ),
+        (
+            [CALCULATOR, FLAKY | {"ci_low": 0.71}],
+            State.PASSED,
+            "Completion ≥ 0.7 for 2 of 2 skills, intervals included; flaky-calculator is flaky on 14 of 20 tasks.",
+        ),
+        (
+            [TWO, CRASH],
+            State.FAILED,
+            (
+                "Completion ≥ 0.7 for 1 of 2 skills; crash fails both tasks; 2 tasks cannot show it for other tasks of "
+                "this kind (shout: 1 [0.00922, 1])."
+            ),
+        ),
+        (
+            [CALCULATOR, HALF | {"skill_id": "half", "condition_id": "h"}],
+            State.FAILED,
+            "Completion ≥ 0.7 for 1 of 2 skills; half completes only 0.5 [0.4, 0.6].",
+        ),
     ],
 )
-def test_the_whole_interval_stands_against_the_gate(
-    rate: float | None, low: float | None, high: float | None, stands: Standing
+def test_what_was_observed_and_what_it_proves(
+    rows: list[dict[str, Any]], state: State, sentence: str
 ) -> None:
-    """An interval that holds the threshold decides nothing; without an interval the rate decides."""
-    assert standing({"completion_rate": rate, "ci_low": low, "ci_high": high}, 0.7) is stands
+    """Without an exit code at stake a run is judged by all that is known, and the words never contradict the state."""
+    assert concluded(*rows) == Conclusion(state=state, sentence=sentence)
 
 
-def test_the_sentence_names_who_fails_and_who_is_flaky() -> None:
-    """A failing skill is named with its tasks, a flaky one is called flaky, not 72 %."""
-    assert concluded(CALCULATOR, FLAKY, WRONG) == Conclusion(
-        state=State.FAILED,
-        sentence="1 of 3 skills reaches 0.7 completion; wrong-calculator fails all 20 tasks; flaky-calculator is "
-        "inconclusive at 0.717 [0.592, 0.818] and flaky on 14 of 20 tasks.",
-    )
+@pytest.mark.parametrize(
+    ("rows", "threshold", "state", "sentence"),
+    [
+        (
+            [TWO | {"n_tasks": 3, "ci_low": 0.11}],
+            0.9,
+            State.PASSED,
+            (
+                "Gate met: completion 1 ≥ 0.9 for 1 of 1 skills; 3 tasks cannot show it for other tasks of this kind "
+                "(shout: 1 [0.11, 1])."
+            ),
+        ),
+        (
+            [ONE],
+            0.9,
+            State.PASSED,
+            (
+                "Gate met: completion 1 ≥ 0.9 for 1 of 1 skills; 1 task cannot show it for other tasks of this kind "
+                "(shout: 1)."
+            ),
+        ),
+        (
+            [CALCULATOR, FLAKY | {"ci_low": 0.71}],
+            0.7,
+            State.PASSED,
+            (
+                "Gate met: completion ≥ 0.7 for 2 of 2 skills, intervals included; flaky-calculator is flaky on 14 of "
+                "20 tasks."
+            ),
+        ),
+        (
+            [FLAKY],
+            0.72,
+            State.FAILED,
+            (
+                "Gate not met: completion 0.717 < 0.72 for 1 of 1 skills; flaky-calculator falls short at 0.717 "
+                "[0.592, 0.818], which 20 tasks cannot settle; flaky-calculator is flaky on 14 of 20 tasks."
+            ),
+        ),
+        (
+            [CALCULATOR, WRONG],
+            0.7,
+            State.FAILED,
+            "Gate not met: completion ≥ 0.7 for 1 of 2 skills; wrong-calculator fails all 20 tasks.",
+        ),
+        (
+            [LOST],
+            0.7,
+            State.INCONCLUSIVE,
+            (
+                "Gate met by the graded trials: completion 1 ≥ 0.7 for 1 of 1 skills; 1 trial without a verdict leaves "
+                "shout between 0.5 and 1."
+            ),
+        ),
+        (
+            [LOST | {"n_ungraded": 0, "n_infrastructure": 2}],
+            0.7,
+            State.INCONCLUSIVE,
+            (
+                "Gate met by the graded trials: completion 1 ≥ 0.7 for 1 of 1 skills; 2 trials lost to infrastructure "
+                "errors leave shout between 0.5 and 1."
+            ),
+        ),
+        (
+            [{"skill_id": "lost", "n_tasks": 2, "n_graded": 0, "n_infrastructure": 4}],
+            0.7,
+            State.FAILED,
+            (
+                "Gate not met: completion ≥ 0.7 for 0 of 1 skills; lost could not be graded; 4 trials were lost to "
+                "infrastructure errors."
+            ),
+        ),
+        (
+            [HALF | {"completion_rate": 0.69996, "ci_low": 0.69, "ci_high": 0.699}],
+            0.7,
+            State.FAILED,
+            "Gate not met: completion just below 0.7 for 1 of 1 skills; all of [0.69, 0.699] lies below.",
+        ),
+    ],
+)
+def test_a_gate_that_decides_the_exit_code_is_told_as_it_decides(
+    rows: list[dict[str, Any]], threshold: float, state: State, sentence: str
+) -> None:
+    """The rates decide, as for the exit code; only trials without a verdict keep a met gate from passing."""
+    assert concluded(*rows, threshold=threshold, decides=True) == Conclusion(state=state, sentence=sentence)
 
 
-def test_all_above_the_gate_is_passed() -> None:
-    """The run passes where every interval lies above the threshold, also where a skill is flaky."""
-    found = concluded(CALCULATOR, FLAKY | {"ci_low": 0.71})
-    assert found == Conclusion(
-        state=State.PASSED,
-        sentence="2 of 2 skills reach 0.7 completion; flaky-calculator is flaky on 14 of 20 tasks.",
-    )
-
-
-def test_a_gate_that_decides_the_exit_code_is_told_as_it_decides() -> None:
-    """With an exit code at stake the verdict goes by the rates, and still says what the intervals leave open."""
-    met = concluded(FLAKY, decides=True)
-    assert met.state is State.PASSED
-    assert met.sentence.startswith(
-        "The gate is met; 0 of 1 skill reach 0.7 completion; flaky-calculator is inconclusive"
-    )
-    assert concluded(FLAKY, threshold=0.72, decides=True).state is State.FAILED
-    assert concluded(FLAKY | {"completion_rate": None}, decides=True).state is State.FAILED
-    assert concluded(CALCULATOR, decides=True, interrupted=True).state is State.INCONCLUSIVE
-
-
-def test_a_doubt_makes_the_run_inconclusive() -> None:
-    """Where nothing clearly fails but something is open, the run is inconclusive."""
-    assert concluded(CALCULATOR, FLAKY).state is State.INCONCLUSIVE
-
-
-def test_a_low_rate_is_told_with_its_interval() -> None:
-    """A skill that passes some tasks but misses the gate is told by how much."""
-    row = CALCULATOR | {"n_passed": 30, "completion_rate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
-    assert concluded(row) == Conclusion(
-        state=State.FAILED,
-        sentence="0 of 1 skill reach 0.7 completion; calculator completes only 0.5 [0.4, 0.6].",
-    )
-
-
-def test_without_a_gate_the_run_informs() -> None:
-    """Without a threshold nothing passes or fails; the range is told."""
-    found = concluded(CALCULATOR, WRONG, threshold=None)
-    assert found == Conclusion(
-        state=State.INFO,
-        sentence="Completion of 2 skills runs from 0 [0, 0.211] (wrong-calculator) to 1 [0.789, 1] (calculator); "
-        "wrong-calculator fails all 20 tasks.",
-    )
-    assert concluded(CALCULATOR, threshold=None).sentence == "Completion of calculator is 1 [0.789, 1]."
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([CALCULATOR], "calculator completes 20 of 20 tasks; that many cannot show more than [0.789, 1]."),
+        ([ONE], "shout completes its only task; that shows nothing of other tasks."),
+        ([TWO | {"ci_low": 1.0}], "shout completes 2 of 2 tasks."),
+        ([CRASH], "Completion of crash is 0 [0, 0.991]; crash fails both tasks."),
+        (
+            [CALCULATOR, WRONG],
+            (
+                "Completion of 2 skills runs from 0 [0, 0.211] (wrong-calculator) to 1 [0.789, 1] (calculator); "
+                "wrong-calculator fails all 20 tasks."
+            ),
+        ),
+        ([CALCULATOR, TWO | {"condition_id": "t"}], "Completion is 1 for all of 2 skills."),
+        ([{"skill_id": "lost", "n_graded": 0}], "No trial could be graded."),
+    ],
+)
+def test_without_a_gate_the_run_informs(rows: list[dict[str, Any]], sentence: str) -> None:
+    """Without a threshold nothing passes or fails."""
+    assert concluded(*rows, threshold=None) == Conclusion(state=State.INFO, sentence=sentence)
 
 
 def test_nothing_evaluated_is_never_passed() -> None:
@@ -102,35 +243,40 @@ def test_nothing_evaluated_is_never_passed() -> None:
     assert concluded(threshold=None).state is State.INFO
 
 
-def test_an_ungraded_skill_is_never_passed() -> None:
-    """A skill without a graded trial leaves the run inconclusive and is named."""
-    row = {"skill_id": "lost", "n_tasks": 2, "n_graded": 0, "n_infrastructure": 4}
-    assert concluded(row) == Conclusion(
-        state=State.INCONCLUSIVE,
-        sentence="0 of 1 skill reach 0.7 completion; lost could not be graded; 4 trials were lost to infrastructure "
-        "errors.",
-    )
-    assert concluded(row, threshold=None).sentence.startswith("No trial could be graded; ")
-
-
-def test_lost_trials_count_once_for_several_scorers() -> None:
-    """Two scorers that judge the same trials do not double the infrastructure errors."""
+def test_several_scorers_are_results_and_lost_trials_count_once() -> None:
+    """Two scorers that judge the same trials are no two skills and do not double the infrastructure errors."""
     row = CALCULATOR | {"n_infrastructure": 1}
     found = concluded(row | {"scorer": "exact"}, row | {"scorer": "contains"})
     assert found.sentence == (
-        "2 of 2 results (condition × scorer) reach 0.7 completion; 1 trial was lost to infrastructure errors."
+        "Completion ≥ 0.7 for 2 of 2 results (condition × scorer), intervals included; 1 trial was lost to "
+        "infrastructure errors."
     )
 
 
 def test_an_interrupted_run_has_not_passed() -> None:
-    """What was cut short may fail but not pass, and says so first."""
-    found = concluded(CALCULATOR, interrupted=True)
+    """What was cut short may fail but not pass, and says first how far it came."""
+    cut = Interruption(n_trials=7, n_planned=60)
+    found = concluded(CALCULATOR, interruption=cut)
     assert found.state is State.INCONCLUSIVE
-    assert found.sentence == "Interrupted before the end; 1 of 1 skill reaches 0.7 completion."
-    assert concluded(WRONG, interrupted=True).state is State.FAILED
+    assert found.sentence.startswith("Interrupted after 7 of 60 trials; completion 1 ≥ 0.7 for 1 of 1 skills")
+    assert concluded(WRONG, interruption=cut).state is State.FAILED
+    decided = concluded(CALCULATOR, decides=True, interruption=Interruption())
+    assert decided.state is State.INCONCLUSIVE
+    assert decided.sentence.startswith("Interrupted before the end; gate met so far: completion 1")
 
 
 def test_many_skills_are_counted_not_listed() -> None:
-    """With many of a kind the verdict stays one sentence."""
-    rows = [WRONG | {"skill_id": f"wrong-{i}", "condition_id": f"c{i}"} for i in range(30)]
-    assert concluded(*rows).sentence == "0 of 30 skills reach 0.7 completion; 30 fail all their tasks."
+    """With many of a kind the verdict stays short."""
+    wrong = [WRONG | {"skill_id": f"wrong-{i}", "condition_id": f"w{i}"} for i in range(30)]
+    flaky = [FLAKY | {"skill_id": f"flaky-{i}", "condition_id": f"f{i}"} for i in range(4)]
+    short = [SHORT | {"skill_id": f"short-{i}", "condition_id": f"s{i}"} for i in range(5)]
+    assert concluded(*wrong, *flaky, *short).sentence == (
+        "Completion ≥ 0.7 for 4 of 39 skills; 30 fail everything; 20 tasks cannot show it for other tasks of this "
+        "kind for 4 of them; 5 fall short, but not beyond doubt; 4 are flaky."
+    )
+
+
+def test_tasks_are_not_counted_where_skills_differ_in_them() -> None:
+    """Skills with different numbers of graded tasks share a sentence without a number."""
+    rows = [FLAKY | {"n_graded_tasks": n, "skill_id": f"s{n}", "n_flaky_tasks": 0} for n in (19, 20)]
+    assert "the tasks cannot show it for other tasks of this kind (s19: 0.717" in concluded(*rows).sentence

@@ -36,6 +36,14 @@
     });
   };
 
+  // A table that is wider than its box fades at the edge until its end is seen.
+  const cueScroll = (box) => {
+    const cue = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+    box.addEventListener("scroll", cue, { passive: true });
+    new ResizeObserver(cue).observe(box);
+  };
+
+  document.querySelectorAll(".scroll").forEach(cueScroll);
   document.querySelectorAll("[data-spec]").forEach(drawFigure);
   document.querySelectorAll("table.sortable").forEach(makeSortable);
 })();
