@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "plan": FOUNDATION,
     "sandboxes": FOUNDATION - {"domain"},
     "adapters": FOUNDATION | {"sandboxes.base", "sandboxes.programs"},
-    "scorers": FOUNDATION,
+    "scorers": FOUNDATION | {"sandboxes.base"},
     "runner": FOUNDATION | {"adapters.base"},
     "results": FOUNDATION,
     "analytics": FOUNDATION | {"results.schema"},
@@ -50,13 +50,14 @@ DOORS = {
     "altair": {"figures", "report"},
     "vl_convert": {"figures", "report"},
     "nbformat": {"report.notebook"},
-    "rich": {"cli", "report.terminal"},
+    "rich": {"cli", "report.terminal", "report.comparison"},
     "click": {"cli"},
     "ruamel": {"config"},
     "jinja2": {"report"},
     "scipy": {"analytics"},
     "polars": {"analytics", "results", "figures", "report", "app"},
     "msgspec": {"results.journal"},
+    "regex": {"scorers.patterns", "scorers.compat"},
 }
 
 # Modules that must not be loaded by `--help`, `--version`, completion and argument errors.

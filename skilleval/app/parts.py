@@ -14,7 +14,7 @@ from skilleval.domain import Skill
 from skilleval.registry import kinds, part
 from skilleval.sandboxes import SANDBOXES
 from skilleval.sandboxes.base import Sandbox
-from skilleval.scorers import SCORERS
+from skilleval.scorers import SCORERS, build_scorer
 from skilleval.scorers.base import Scorer
 from skilleval.scorers.task import TaskScorer
 
@@ -68,25 +68,29 @@ def known_adapters() -> list[str]:
     return kinds(ADAPTERS, group="adapters")
 
 
-def build_scorers(settings: Mapping[str, PartSettings]) -> dict[str, Scorer]:
-    """Make every named scorer of a run."""
-    return {name: _scorer(one.kind, one.options, f"scorers.{name}") for name, one in settings.items()}
+def build_scorers(settings: Mapping[str, PartSettings], sandbox: Sandbox) -> dict[str, Scorer]:
+    """Make every named scorer of a run; those that run programs do so in the sandbox."""
+    return {
+        name: _scorer(one.kind, one.options, f"scorers.{name}", sandbox) for name, one in settings.items()
+    }
 
 
-def _scorer(name: str, options: Mapping[str, Any], prefix: str) -> Scorer:
+def _scorer(name: str, options: Mapping[str, Any], prefix: str, sandbox: Sandbox) -> Scorer:
     if name == _TASK:
-        return _task_scorer(options, prefix)
+        return _task_scorer(options, prefix, sandbox)
     kind = part(SCORERS, name, key=f"{prefix}.kind", group="scorers")
-    scorer: Scorer = kind(kind.Options.parse(options, where=_CONFIG, prefix=prefix))
-    return scorer
+    return build_scorer(kind, kind.Options.parse(options, where=_CONFIG, prefix=prefix), sandbox)
 
 
-def _task_scorer(options: Mapping[str, Any], prefix: str) -> TaskScorer:
+def _task_scorer(options: Mapping[str, Any], prefix: str, sandbox: Sandbox) -> TaskScorer:
     fallback = str(options["fallback"])
     part(SCORERS, fallback, key=f"{prefix}.fallback", group="scorers")
     blocks = {name: block for name, block in options.items() if name != "fallback"}
     scorers = {
-        name: _scorer(name, {key: value for key, value in block.items() if key != "kind"}, f"{prefix}.{name}")
-        for name, block in blocks.items()
+        name: _scorer(name, _bare(block), f"{prefix}.{name}", sandbox) for name, block in blocks.items()
     }
     return TaskScorer(fallback=fallback, scorers=scorers)
+
+
+def _bare(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if key != "kind"}

@@ -81,8 +81,8 @@ def prepare(composed: Composed) -> Prepared:
         part(WRITERS, name, key="report.formats", group="writers")
     for root in {settings.paths.output_dir, settings.paths.store or settings.paths.output_dir}:
         check_root(Path(root))
-    scorers = build_scorers(settings.scorers)
     sandbox = build_sandbox(settings.sandbox)
+    scorers = build_scorers(settings.scorers, sandbox)
     catalog = _drivable(read_catalog([Path(path) for path in settings.skill_set.paths]), settings.adapter)
     skills = usable_skills(catalog, skip_invalid=settings.skill_set.skip_invalid)
     reading = _benchmark(settings)

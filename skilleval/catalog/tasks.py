@@ -23,7 +23,12 @@ _OPTIONS: Mapping[str, tuple[str, frozenset[str]]] = {
     "caseSensitive": ("case_sensitive", frozenset({"exact", "contains", "regex"})),
     "strip": ("strip", frozenset({"exact"})),
     "tolerance": ("tolerance", frozenset({"exact", "numeric"})),
+    "relTolerance": ("rel_tolerance", frozenset({"numeric"})),
+    "stripUnits": ("strip_units", frozenset({"numeric"})),
     "wholeWords": ("whole_words", frozenset({"contains"})),
+    "flags": ("flags", frozenset({"regex"})),
+    "timeoutMs": ("timeout_ms", frozenset({"regex", "json_schema", "custom"})),
+    "passAt": ("pass_at", frozenset({"custom"})),
     "customScorerPath": ("custom_scorer_path", frozenset({"custom"})),
 }
 
@@ -91,6 +96,10 @@ def _effect_problems(item: Mapping[str, Any], key: str, where: str) -> Iterator[
             expected = f"{name} only with {' or '.join(sorted(_OPTIONS[name][1]))}"
             found = f"it with {evaluator['type']}, where it has no effect"
             yield Problem(where=where, key=f"{key}.evaluator.{name}", expected=expected, found=found)
+    if {"flags", "caseSensitive"} <= evaluator.keys():
+        found = f"caseSensitive {said(evaluator['caseSensitive'])} beside flags {said(evaluator['flags'])}"
+        expected = "caseSensitive or flags, not both"
+        yield Problem(where=where, key=f"{key}.evaluator.flags", expected=expected, found=found)
 
 
 def _prompt_problems(item: Mapping[str, Any], key: str, where: str) -> Iterator[Problem]:
@@ -146,8 +155,21 @@ def _evaluator(item: Mapping[str, Any], key: str, notices: Notices) -> Evaluator
     if stated_kind not in {None, kind}:
         message = f"evaluator {kind} is used, although expectedOutput.type says {stated_kind}"
         notices.add(f"{key}.evaluator.type", message)
+    return Evaluator(kind=kind, options=_evaluator_options(written))
+
+
+def _evaluator_options(written: Mapping[str, Any]) -> Mapping[str, Any]:
     options = {_OPTIONS[name][0]: value for name, value in written.items() if name != "type"}
-    return Evaluator(kind=kind, options=options)
+    if "flags" not in options:
+        return options
+    # The letters say all three at once: what is not there is off.
+    letters = options.pop("flags")
+    return {
+        **options,
+        "case_sensitive": "i" not in letters,
+        "multiline": "m" in letters,
+        "dotall": "s" in letters,
+    }
 
 
 def _kind(word: str, key: str, notices: Notices) -> str:

@@ -11,7 +11,7 @@ from skilleval.scorers.options import with_task_options
 from skilleval.scorers.values import Normalise, is_number, normaliser, parts, same_number, same_value, shown
 from skilleval.strict import StrictModel
 
-_NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w|\.\d)")
+_NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+(?!,?\d)|\d+)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w|\.\d)")
 """A number inside text; 1,234 is one number, 1,2 are two."""
 
 _MAX_DIGITS = 4000

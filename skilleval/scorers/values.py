@@ -98,5 +98,8 @@ def shown(value: object, limit: int = 200) -> str:
     """Give a value as short JSON text for a reason or as evidence."""
     import json
 
-    text = json.dumps(value, ensure_ascii=False, default=repr)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except RecursionError:
+        return f"a {type(value).__name__} nested too deeply to be shown"
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"

@@ -156,9 +156,67 @@ def test_es06_options_of_an_evaluator_reach_the_scorer(reading_of: Reading) -> N
 
 
 @pytest.mark.parametrize(
+    ("evaluator", "options"),
+    [
+        (
+            {"type": "numeric", "tolerance": 1, "relTolerance": 0.01, "stripUnits": False},
+            {"tolerance": 1, "rel_tolerance": 0.01, "strip_units": False},
+        ),
+        (
+            {"type": "regex", "caseSensitive": False, "timeoutMs": 50},
+            {"case_sensitive": False, "timeout_ms": 50},
+        ),
+        ({"type": "schema", "timeoutMs": 50}, {"timeout_ms": 50}),
+        ({"type": "custom", "timeoutMs": 50, "passAt": 0.5}, {"timeout_ms": 50, "pass_at": 0.5}),
+    ],
+)
+def test_es06_each_kind_has_its_options(
+    evaluator: dict[str, Any], options: dict[str, Any], reading_of: Reading
+) -> None:
+    """The options of the further kinds are read as they are."""
+    read = reading_of(item(evaluator=evaluator, expectedOutput={"value": 3})).benchmark.tasks[0].evaluator
+    assert read is not None
+    assert read.options == options
+
+
+@pytest.mark.parametrize(
+    ("flags", "case_sensitive", "multiline", "dotall"),
+    [
+        ("", True, False, False),
+        ("i", False, False, False),
+        ("ms", True, True, True),
+        ("smi", False, True, True),
+    ],
+)
+def test_es06_flags_say_all_three_options_of_a_pattern(
+    flags: str, case_sensitive: bool, multiline: bool, dotall: bool, reading_of: Reading
+) -> None:
+    """A letter that is not there is off, whatever the config says."""
+    given = item(evaluator={"type": "regex", "flags": flags}, expectedOutput={"patterns": ["a"]})
+    (task,) = reading_of(given).benchmark.tasks
+    options = {"case_sensitive": case_sensitive, "multiline": multiline, "dotall": dotall}
+    assert task.evaluator == Evaluator(kind="regex", options=options)
+
+
+def test_es06_flags_and_case_sensitive_exclude_each_other(problems_of: Problems) -> None:
+    """Two keys that may contradict each other are refused together."""
+    evaluator = {"type": "regex", "flags": "i", "caseSensitive": True}
+    (problem,) = problems_of(item(evaluator=evaluator))
+    assert (problem.key, problem.found) == (
+        "tasks[0].evaluator.flags",
+        'caseSensitive true beside flags "i"',
+    )
+
+
+@pytest.mark.parametrize(
     ("evaluator", "key"),
     [
         ({"type": "json_schema", "caseSensitive": True}, "caseSensitive"),
+        ({"type": "exact", "relTolerance": 0.1}, "relTolerance"),
+        ({"type": "regex", "stripUnits": True}, "stripUnits"),
+        ({"type": "contains", "flags": "i"}, "flags"),
+        ({"type": "numeric", "timeoutMs": 5}, "timeoutMs"),
+        ({"type": "regex", "passAt": 0.5}, "passAt"),
         ({"type": "schema", "strip": True}, "strip"),
         ({"type": "contains", "tolerance": 0.1}, "tolerance"),
         ({"type": "exact", "customScorerPath": "x.py"}, "customScorerPath"),
@@ -175,7 +233,17 @@ def test_es06_an_option_without_effect_is_refused(
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
-    [("case_sensitive", "caseSensitive"), ("casesensitive", "caseSensitive"), ("tolerence", "tolerance")],
+    [
+        ("case_sensitive", "caseSensitive"),
+        ("casesensitive", "caseSensitive"),
+        ("tolerence", "tolerance"),
+        ("rel_tolerance", "relTolerance"),
+        ("stripUnit", "stripUnits"),
+        ("timeout", "timeoutMs"),
+        ("flag", "flags"),
+        ("pass_at", "passAt"),
+        ("scorerPath", "customScorerPath"),
+    ],
 )
 def test_an_unknown_evaluator_key_is_refused(wrong: str, right: str, problems_of: Problems) -> None:
     """A misspelt option of an evaluator is refused with the right name."""
@@ -186,7 +254,10 @@ def test_an_unknown_evaluator_key_is_refused(wrong: str, right: str, problems_of
 def test_an_evaluator_key_of_its_own_is_refused_too(problems_of: Problems) -> None:
     """A key that resembles none lists the known ones."""
     (problem,) = problems_of(item(evaluator={"type": "exact", "colour": "red"}))
-    assert problem.hint == "known: caseSensitive, customScorerPath, strip, tolerance, type, wholeWords"
+    assert problem.hint == (
+        "known: caseSensitive, customScorerPath, flags, passAt, relTolerance, strip, stripUnits, timeoutMs, "
+        "tolerance, type, wholeWords"
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,6 +305,12 @@ def test_an_expected_value_is_kept_as_it_is(value: object, reading_of: Reading) 
         ({"evaluator": {}}, "tasks[0].evaluator.type"),
         ({"evaluator": {"type": "exact", "tolerance": -1}}, "tasks[0].evaluator.tolerance"),
         ({"evaluator": {"type": "exact", "caseSensitive": "no"}}, "tasks[0].evaluator.caseSensitive"),
+        ({"evaluator": {"type": "numeric", "relTolerance": -0.1}}, "tasks[0].evaluator.relTolerance"),
+        ({"evaluator": {"type": "numeric", "stripUnits": 1}}, "tasks[0].evaluator.stripUnits"),
+        ({"evaluator": {"type": "regex", "flags": "g"}}, "tasks[0].evaluator.flags"),
+        ({"evaluator": {"type": "regex", "timeoutMs": 0}}, "tasks[0].evaluator.timeoutMs"),
+        ({"evaluator": {"type": "custom", "passAt": 0}}, "tasks[0].evaluator.passAt"),
+        ({"evaluator": {"type": "custom", "passAt": 1.5}}, "tasks[0].evaluator.passAt"),
         ({"timeoutMs": 0}, "tasks[0].timeoutMs"),
         ({"timeoutMs": -5}, "tasks[0].timeoutMs"),
         ({"timeoutMs": "10"}, "tasks[0].timeoutMs"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from samples import judged, record
 
 from skilleval.config.shipped import shipped
 from skilleval.domain import Verdict
-from skilleval.scorers import SCORERS
+from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
+from skilleval.scorers import SCORERS, build_scorer
 from skilleval.scorers.base import MISSING, Scorer
 
 JSON = st.recursive(
@@ -21,13 +23,32 @@ JSON = st.recursive(
     max_leaves=8,
 )
 
+CAREFUL = [kind for kind in SCORERS if kind != "compat"]
+"""All but the one that repeats the verdicts of another tool, empty expectations that pass included."""
+
+LITERAL = ["exact", "contains"]
+"""Those for which an expected `value` means just itself."""
+
+EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "exact": ({"value": 3}, 3, 4),
+    "contains": ({"keywords": ["mile"]}, "1 mile", "1 km"),
+    "regex": ({"patterns": ["^m.le$"]}, "mile", "miles"),
+    "json_schema": ({"schema": {"type": "integer"}}, 3, "three"),
+    "numeric": ({"value": 29}, "29 km", "28 km"),
+    "custom": ({"customScorerPath": "judge.py"}, "right", "wrong"),
+    "compat": ({"value": "3"}, 3, 4),
+}
+"""Kind → what is expected, an output that passes, and one that fails."""
+
 
 def scorer(kind: str) -> Scorer:
     """Make a scorer with the options of its shipped file."""
     options = yaml.safe_load((shipped("conf") / "scorer" / f"{kind}.yaml").read_text(encoding="utf-8"))
     assert options.pop("kind") == kind
-    made: Scorer = SCORERS[kind](SCORERS[kind].Options.parse(options, where=kind))
-    return made
+    made = SCORERS[kind]
+    return build_scorer(
+        made, made.Options.parse(options, where=kind), NoSandbox(NoSandboxOptions(pass_env=()))
+    )
 
 
 @pytest.mark.parametrize("kind", SCORERS)
@@ -48,13 +69,31 @@ def test_a_scorer_refuses_unknown_options(kind: str) -> None:
         SCORERS[kind].Options.parse({"surprise": 1}, where=kind)
 
 
-@pytest.mark.parametrize("kind", SCORERS)
+@pytest.mark.parametrize("kind", CAREFUL)
 def test_nothing_to_check_is_ungraded(kind: str) -> None:
     """An empty expectation gives no score, whatever came out."""
     for output in (MISSING, None, "", "text", {"result": 1}):
         (finding,) = judged(scorer(kind), record(output, expected={}))
         assert (finding.verdict, finding.score) == (Verdict.UNGRADED, None)
         assert finding.reason
+
+
+@pytest.mark.parametrize("kind", SCORERS)
+def test_a_scorer_can_pass_and_fail(kind: str, tmp_path: Any) -> None:
+    """Each kind tells a right answer from a wrong one, wrapped or not, and no output is never right."""
+    (tmp_path / "judge.py").write_text(
+        "def score(output, expected, input):\n"
+        "    return (output['result'] if isinstance(output, dict) else output) == 'right'\n"
+    )
+    expected, right, wrong = EXAMPLES[kind]
+    judge = scorer(kind)
+
+    def verdict(output: Any) -> Verdict:
+        (finding,) = judged(judge, replace(record(output, expected=expected), folder=tmp_path))
+        return finding.verdict
+
+    assert verdict(right) is verdict({"result": right}) is Verdict.PASSED
+    assert verdict(wrong) is verdict({"result": wrong}) is verdict(MISSING) is Verdict.FAILED
 
 
 @pytest.mark.parametrize("kind", SCORERS)
@@ -72,7 +111,7 @@ def test_findings_keep_their_promises(kind: str, output: Any, expected: Any) -> 
         assert finding.verdict is Verdict.PASSED or finding.reason
 
 
-@pytest.mark.parametrize("kind", SCORERS)
+@pytest.mark.parametrize("kind", LITERAL)
 @given(value=JSON.filter(lambda value: not isinstance(value, str) or value.strip()))
 def test_the_expected_value_itself_passes(kind: str, value: Any) -> None:
     """A skill that gives exactly what is expected passes, wrapped or not."""

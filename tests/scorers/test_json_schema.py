@@ -1,0 +1,245 @@
+"""`json_schema` holds an answer against a schema that is on its own."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from samples import judged, record
+
+from skilleval.domain import Verdict
+from skilleval.scorers.base import MISSING, Finding
+from skilleval.scorers.json_schema import JsonSchemaOptions, JsonSchemaScorer
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
+ENDLESS = "^(a|aa)+$"
+NAME_WITHOUT_END = "a" * 60 + "!"
+
+
+def finding(output: Any, schema: Any, *, draft: Any = "2020-12") -> Finding:
+    """Judge one output."""
+    scorer = JsonSchemaScorer(JsonSchemaOptions(draft=draft, timeout_ms=200.0))
+    (one,) = judged(scorer, record(output, expected={"schema": schema}))
+    return one
+
+
+def fits(output: Any, schema: Any, **options: Any) -> bool:
+    """Say whether an output passes; it must not be ungraded."""
+    one = finding(output, schema, **options)
+    assert one.verdict is not Verdict.UNGRADED, one.reason
+    return one.verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize(
+    ("output", "schema", "right"),
+    [
+        ({"a": 1}, {"type": "object", "required": ["a"]}, True),
+        ({"b": 1}, {"type": "object", "required": ["a"]}, False),
+        (1.0, {"type": "integer"}, True),
+        (True, {"type": "integer"}, False),
+        (None, {"type": "null"}, True),
+        (1, {"const": True}, False),
+        ([1, 1.0], {"uniqueItems": True, "type": "array"}, False),
+        ({"x": 1}, {"properties": {"x": {}}, "additionalProperties": False}, True),
+        ({"x": 1, "y": 2}, {"properties": {"x": {}}, "additionalProperties": False}, False),
+        (
+            {"x1": 1, "y": "a"},
+            {"patternProperties": {"^x": {}}, "additionalProperties": {"type": "string"}},
+            True,
+        ),
+        ({"x1": "a"}, {"patternProperties": {"^x": {"type": "integer"}}}, False),
+        ({"x1": 1, "y": 1}, {"patternProperties": {"^x": {}}, "additionalProperties": False}, False),
+        ({"a": {"a": {}}}, {"type": "object", "additionalProperties": {"$ref": "#"}}, True),
+        ({"a": {"a": 3}}, {"type": "object", "additionalProperties": {"$ref": "#"}}, False),
+    ],
+)
+def test_an_output_is_held_against_the_schema(output: Any, schema: Any, right: bool) -> None:
+    """Keywords mean what the standard says."""
+    assert fits(output, schema) is right
+
+
+def test_the_output_counts_whole_or_unwrapped() -> None:
+    """A schema may describe the answer or the object around it."""
+    answer = {"result": {"a": 1}, "note": "x"}
+    assert fits(answer, {"required": ["a"], "type": "object"})
+    assert fits(answer, {"required": ["result"], "type": "object"})
+    assert fits(answer, {"required": ["note"], "type": "object"})
+    assert not fits(answer, {"required": ["b"], "type": "object"})
+
+
+def test_a_wrapper_does_not_pass_for_an_answer_that_is_wrong() -> None:
+    """A schema that speaks of none of the wrapper's keys, and so accepts it, is about the answer inside."""
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    assert fits({"result": {"a": 1}}, schema)
+    assert not fits({"result": {"a": "x"}}, schema)
+    assert not fits({"result": "x"}, {"type": "object"})
+    assert fits({"a": 1, "b": 2}, schema)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_text_is_read_as_json_first(wrapped: bool) -> None:
+    """JSON inside a text is held against the schema."""
+    output: Any = {"result": '{"a": 1}'} if wrapped else '{"a": 1}'
+    assert fits(output, {"type": "object", "properties": {"a": {"type": "integer"}}})
+    assert not fits(output, {"type": "object", "properties": {"a": {"type": "string"}}})
+
+
+def test_a_text_that_is_no_json_is_a_text() -> None:
+    """A schema of a text accepts one, and nothing else does, also where it forgets to say `type`."""
+    assert fits("hello", {"type": "string", "minLength": 5})
+    assert fits("hello", {"enum": ["hello"]})
+    assert not fits("hello", {"type": "object"})
+    assert not fits("NaN", {"type": "number"})
+    assert finding("I do not know", {"required": ["a"]}).reason == "the output is a text and no JSON"
+    assert not fits('{"b": 1}', {"required": ["a"]})
+
+
+def test_the_draft_is_that_of_the_schema() -> None:
+    """A list of `items` is a tuple in draft 7 and malformed in 2020-12, where `prefixItems` is one."""
+    assert not fits([1], {"$schema": DRAFT_7, "items": [{"type": "string"}]})
+    assert not fits([1], {"items": [{"type": "string"}]}, draft="7")
+    assert finding([1], {"items": [{"type": "string"}]}).verdict is Verdict.UNGRADED
+    assert not fits([1], {"$schema": DRAFT_2020, "prefixItems": [{"type": "string"}]}, draft="7")
+    assert not fits([1], {"prefixItems": [{"type": "string"}]})
+
+
+@pytest.mark.parametrize("draft", [DRAFT_7, DRAFT_7.rstrip("#"), DRAFT_2020])
+def test_a_schema_that_names_its_draft_keeps_the_time_limit(draft: str) -> None:
+    """Patterns are searched with a limit under every draft, also behind references."""
+    schema = {
+        "$schema": draft,
+        "allOf": [{"$ref": "#/definitions/n"}],
+        "definitions": {"n": {"pattern": ENDLESS}},
+    }
+    started = time.monotonic()
+    one = finding(NAME_WITHOUT_END, schema)
+    assert (one.verdict, one.reason) == (Verdict.UNGRADED, f"the pattern '{ENDLESS}' took longer than 200 ms")
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"patternProperties": {ENDLESS: {"type": "integer"}}},
+        {"patternProperties": {ENDLESS: True}, "additionalProperties": False},
+        {"propertyNames": {"pattern": ENDLESS}},
+    ],
+)
+def test_names_of_properties_cannot_freeze_the_run(schema: Any) -> None:
+    """The names come from the skill, so their patterns are timed as well."""
+    started = time.monotonic()
+    assert finding({NAME_WITHOUT_END: 1}, schema).verdict is Verdict.UNGRADED
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize("schema", [True, False, {}])
+def test_c12_a_schema_that_says_the_same_of_everything_is_ungraded(schema: Any) -> None:
+    """Neither a pass nor a failure of the skill."""
+    outputs: tuple[Any, ...] = ({}, MISSING)
+    for output in outputs:
+        assert "every output" in finding(output, schema).reason
+        assert finding(output, schema).verdict is Verdict.UNGRADED
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ({"typ": "object"}, "no keyword that checks anything"),
+        ({"title": "An answer", "$comment": "soon"}, "no keyword that checks anything"),
+        ({"type": "thing"}, "malformed schema: $.type"),
+        ({"properties": {"a": 3}}, "malformed schema: $.properties.a"),
+        ({"pattern": "["}, "malformed schema: $.pattern"),
+        ("object", "malformed schema: expected an object"),
+        (None, "malformed schema: expected an object"),
+        ({"$schema": "urn:unknown", "type": "object"}, 'unknown draft: $schema is "urn:unknown"'),
+        ({"$schema": 7, "type": "object"}, "unknown draft: $schema is 7"),
+        ({"$ref": "http://localhost:1/schema.json"}, "which is not fetched"),
+        ({"$ref": "other.json"}, "which is not fetched"),
+        ({"$ref": "#/$defs/absent"}, "which is not fetched"),
+        ({"$ref": "#"}, "refers to itself"),
+        ({"items": {"$schema": DRAFT_7, "type": "object"}}, "one draft for the whole"),
+        ({"patternProperties": {"a": {}}, "unevaluatedProperties": False}, "within a time limit"),
+    ],
+)
+def test_a_schema_that_cannot_judge_is_ungraded(schema: Any, reason: str) -> None:
+    """Malformed, vacuous, unknown or incomplete schemas are faults of the benchmark; nothing is ever fetched."""
+    one = finding([1], schema)
+    assert one.verdict is Verdict.UNGRADED
+    assert reason in one.reason
+
+
+def test_no_schema_is_ungraded() -> None:
+    """A `value` is no schema, so a task without one has nothing to check."""
+    scorer = JsonSchemaScorer(JsonSchemaOptions(draft="7", timeout_ms=200.0))
+    (one,) = judged(scorer, record({}, expected={"value": {"type": "object"}}))
+    assert one.verdict is Verdict.UNGRADED
+
+
+def test_two_schemas_with_one_id_know_nothing_of_each_other() -> None:
+    """Each schema is applied as it stands, in any order, and references its own parts."""
+    first = {"$id": "urn:answer", "$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}}
+    second = {"$id": "urn:answer", "$ref": "#/$defs/a", "$defs": {"a": {"type": "array"}}}
+    assert [fits({}, first), fits({}, second), fits({}, first), fits([], second)] == [True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("date", "2024-02-29", "2023-02-29"),
+        ("time", "23:59:60Z", "12:59:60Z"),
+        ("time", "00:59:60+01:00", "24:00:00Z"),
+        ("date-time", "2024-01-01T00:00:00.5+01:00", "2024-01-01 00:00:00"),
+        ("duration", "P1DT2H", "P"),
+        ("duration", "P3W", "P1DT"),
+        ("email", "a@b.example", "a@b@c"),
+        ("hostname", "a-b.example", "-a.example"),
+        ("ipv4", "127.0.0.1", "256.0.0.1"),
+        ("ipv6", "::1", "::1%eth0"),
+        ("uri", "https://a.example/x?y#z", "/x"),
+        ("uri-reference", "/x", "a b"),
+        ("uuid", "12345678-1234-1234-1234-1234567890ab", "12345678-1234"),
+        ("json-pointer", "/a~1b/0", "a"),
+        ("regex", "^a+$", "["),
+    ],
+)
+def test_formats_are_checked(name: str, right: str, wrong: str) -> None:
+    """A text must have the format; a value that is no text has every format."""
+    schema = {"format": name, "type": ["string", "integer"]}
+    assert fits(f"{right}", schema)
+    assert fits(3, schema)
+    one = finding(wrong, schema)
+    assert one.verdict is Verdict.FAILED
+    assert f"is not of the format {name}" in one.reason
+
+
+def test_an_unknown_format_is_a_remark() -> None:
+    """As the standard says."""
+    assert fits("x", {"format": "colour", "type": "string"})
+
+
+def test_the_reason_lists_three_errors_with_their_places() -> None:
+    """Of the reading that comes nearest; more are hinted at."""
+    schema = {"type": "object", "properties": {name: {"type": "integer"} for name in "abcd"}}
+    three = finding({"result": {"a": "x", "b": 1, "c": [], "d": None}}, schema)
+    assert three.reason == (
+        "$.a: 'x' is not of type 'integer'; $.c: [] is not of type 'integer'; $.d: None is not of type 'integer'"
+    )
+    four = finding(dict.fromkeys("abcd"), schema)
+    assert four.reason.count("is not of type") == 3
+    assert four.reason.endswith(" …")
+
+
+def test_numbers_beyond_the_floats_break_nothing() -> None:
+    """What cannot be held against the schema is ungraded with the reason."""
+    assert "cannot be held" in finding(10**400, {"multipleOf": 0.1}).reason
+
+
+def test_depth_of_an_output_cannot_break_the_reason() -> None:
+    """A value nested far beyond the recursion limit is judged, or ungraded where the schema follows it down."""
+    deep: Any = 1
+    for _ in range(50_000):
+        deep = [deep]
+    assert fits(deep, {"type": "array"})
+    assert "nested too deeply" in finding(deep, {"items": {"$ref": "#"}}).reason
