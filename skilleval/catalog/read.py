@@ -13,6 +13,8 @@ from skilleval.catalog.skill_json import MANIFEST, manifest_path, skill_reading
 from skilleval.domain import Skill
 from skilleval.errors import CatalogError, Problem
 
+_SUFFIX = Path(MANIFEST).suffix
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalog:
@@ -32,8 +34,18 @@ class _Reader:
 
     def path(self, path: Path) -> None:
         """Read what one path names: a manifest, a skill's folder, or a folder of skills."""
+        try:
+            self.existing(path)
+        except OSError as error:  # e.g. a name longer than any file system can hold
+            found = error.strerror or str(error)
+            self.problems.append(Problem(where=str(path), expected="a file or folder", found=found))
+
+    def existing(self, path: Path) -> None:
+        """Read what one path names, where the file system can say what that is."""
         manifest = manifest_path(path)
-        if manifest.exists() or manifest.is_symlink():
+        if path.is_file() and path.suffix != _SUFFIX:
+            self.problems.append(_no_manifest(path))
+        elif manifest.exists() or manifest.is_symlink():
             self.manifest(manifest, named=True)
         elif not path.exists():
             self.problems.append(Problem(where=str(path), expected="a file or folder", found="nothing there"))
@@ -113,6 +125,13 @@ def usable_skills(catalog: Catalog, *, skip_invalid: bool) -> tuple[Skill, ...]:
         hint = "\n".join(catalog.notices)
         raise CatalogError("no usable skill was found", problems=catalog.problems, hint=hint)
     return catalog.skills
+
+
+def _no_manifest(path: Path) -> Problem:
+    """Say that a named file is none of ours; most often a shell has put it among the skills of a folder."""
+    kind = f"a {path.suffix} file" if path.suffix else "a file without .json"
+    hint = f"to take the skills of a folder, name the folder: {path.parent}, or {path.parent / '*'}/"
+    return Problem(where=str(path), expected="a skill.json or a folder", found=kind, hint=hint)
 
 
 def _manifests(folder: Path, problems: list[Problem]) -> Iterator[Path]:

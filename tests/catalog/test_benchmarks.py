@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import case_input
 
 from skilleval.catalog.benchmarks import find_benchmark, read_benchmark, read_tasks
 from skilleval.errors import CatalogError, Problem
@@ -290,3 +291,17 @@ def test_es15_a_weight_that_is_no_number_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(benchmark(tasks=[{**TASK, "weight": float("nan")}])), encoding="utf-8")
     (problem,) = problems_of(lambda: read_benchmark(path))
     assert (problem.key, problem.found) == ("tasks[0].weight", "NaN")
+
+
+@pytest.mark.parametrize("name", case_input("C50")["ids"])
+def test_c50_an_id_is_found_by_what_is_written_and_never_as_a_path(
+    name: str, write_json: Writer, tmp_path: Path
+) -> None:
+    """Ids that look like paths, options or devices are ids: found in their file, and nowhere without it."""
+    write_json(benchmark(id="outside"), "etc/x/benchmark.json")
+    path = write_json(benchmark(id=name, tasks=[{**TASK, "id": name}]), "a/root/any.json")
+    read = find_benchmark(name, [tmp_path / "a" / "root"]).benchmark
+    assert (read.id, read.source, read.tasks[0].id) == (name, path.resolve(), name)
+    path.unlink()
+    with pytest.raises(CatalogError, match="there is no benchmark"):
+        find_benchmark(name, [tmp_path / "a" / "root"])

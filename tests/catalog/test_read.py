@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from skilleval.catalog.benchmarks import read_tasks
 from skilleval.catalog.read import read_catalog, usable_skills
+from skilleval.domain import Condition
 from skilleval.errors import CatalogError
+from skilleval.plan import PlannedSkill, PlanOptions, build_trials
 
 Writer = Callable[..., Path]
 
@@ -57,6 +60,40 @@ def test_a_file_named_twice_is_read_once(write_skill: Writer) -> None:
     assert (len(catalog.skills), catalog.problems, catalog.notices) == (1, (), ())
 
 
+@pytest.mark.parametrize("target", ["many", "many/a", "many/loop"])
+def test_the_search_ends_in_every_loop(target: str, write_skill: Writer, tmp_path: Path) -> None:
+    """A link to the folder above, to a neighbour or to itself neither hangs nor doubles a skill."""
+    write_skill("many/a/deep", id="a")
+    (tmp_path / "many" / "loop").symlink_to(tmp_path / target)
+    (tmp_path / "many" / "a" / "back").symlink_to(tmp_path / "many" / "loop")
+    assert [skill.id for skill in read_catalog([tmp_path / "many"]).skills] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("README.md", "a .md file"), ("LICENSE", "a file without .json")]
+)
+def test_a_named_file_that_is_no_manifest_is_told_from_a_broken_one(
+    name: str, found: str, write_skill: Writer, tmp_path: Path
+) -> None:
+    """What a shell's `skills/*` names beside the skills is a problem that says what to write instead."""
+    write_skill("skills/a", id="a")
+    stray = tmp_path / "skills" / name
+    stray.write_text("# Skills", encoding="utf-8")
+    catalog = read_catalog(sorted((tmp_path / "skills").iterdir()))
+    assert [skill.id for skill in catalog.skills] == ["a"]
+    (problem,) = catalog.problems
+    assert (problem.where, problem.expected) == (str(stray), "a skill.json or a folder")
+    assert problem.found == found
+    assert f"name the folder: {tmp_path / 'skills'}, or {tmp_path / 'skills'}/*/" in problem.hint
+
+
+def test_a_manifest_may_have_any_name_in_json(write_skill: Writer) -> None:
+    """A named file is a manifest by what it holds."""
+    folder = write_skill("a", id="a")
+    (folder / "skill.json").rename(folder / "mine.json")
+    assert [skill.id for skill in read_catalog([folder / "mine.json"]).skills] == ["a"]
+
+
 def test_es24_one_broken_file_does_not_hide_the_others(write_skill: Writer, tmp_path: Path) -> None:
     """Each broken file is reported and the good ones are there."""
     write_skill("many/a", id="A")
@@ -100,6 +137,12 @@ def test_a_path_that_leads_nowhere_is_a_problem(tmp_path: Path) -> None:
     assert catalog.problems[1].found == "no skill.json"
 
 
+def test_a_path_that_cannot_be_is_a_problem() -> None:
+    """A name too long for the file system is told like one that is not there."""
+    (problem,) = read_catalog([Path("x" * 300)]).problems
+    assert (problem.where, problem.found) == ("x" * 300, "File name too long")
+
+
 def test_es04_a_true_copy_is_a_problem(write_skill: Writer) -> None:
     """Id, version and content equal in two folders: the second one is refused, naming the first."""
     one, two = write_skill("one"), write_skill("two")
@@ -117,6 +160,30 @@ def test_es04_one_id_with_other_content_is_another_skill(write_skill: Writer) ->
     catalog = read_catalog([one, two, three])
     assert len({skill.digest for skill in catalog.skills}) == 3
     assert catalog.problems == ()
+
+
+def test_es04_two_versions_of_one_id_share_no_trial(write_skill: Writer, write_json: Writer) -> None:
+    """Each version has a condition and trials of its own, so that no row can belong to both."""
+    catalog = read_catalog([write_skill("one"), write_skill("two", version="1.0.1")])
+    task = {"id": "t", "inputData": {}, "expectedOutput": {"value": 1}}
+    benchmark = read_tasks(write_json([task], "tasks.json")).benchmark
+    planned = [
+        PlannedSkill(
+            skill=skill,
+            condition=Condition(
+                skill_id=skill.id,
+                skill_version=skill.version,
+                skill_digest=skill.digest,
+                adapter="subprocess",
+                sandbox="none",
+            ),
+        )
+        for skill in catalog.skills
+    ]
+    trials = build_trials(planned, benchmark, PlanOptions(repeats=2, seed=0, timeout_ms=1000.0))
+    assert [trial.skill.version for trial in trials] == ["1.0.0", "1.0.1"] * 2
+    assert len({trial.condition_id for trial in trials}) == 2
+    assert len({trial.trial_id for trial in trials}) == 4
 
 
 def test_problems_stop_the_evaluation(write_skill: Writer, tmp_path: Path) -> None:
