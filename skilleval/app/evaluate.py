@@ -93,7 +93,7 @@ def _run_and_report(
     interrupted, write_ms = _run(prepared, folder, clock, first, observe)
     compact(folder, write_ms=write_ms)
     manifest = finished_manifest(
-        first, statuses=trials_by_status(folder), ended_at=clock.utc(), interrupted=interrupted
+        prepared, first, statuses=trials_by_status(folder), ended_at=clock.utc(), interrupted=interrupted
     )
     write_manifest(folder, manifest)
     return _outcome(prepared, folder, manifest)
@@ -107,7 +107,7 @@ def _run(
     prepared: Prepared, folder: Path, clock: Clock, manifest: Mapping[str, Any], observe: Observer
 ) -> tuple[bool, array[float]]:
     """Run the trials into the journal; say whether the user stopped them, and how long each line took to write."""
-    rows = RowBuilder(run_id=manifest["run_id"], sweep_id=manifest["sweep_id"])
+    rows = RowBuilder(run_id=manifest["run_id"], sweep_id=manifest["sweep_id"], redactor=prepared.redactor)
     journal = Journal(journal_path(folder), rows, clock)
     runner = Runner(
         adapters=prepared.adapters,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from skilleval.app.egress import destinations
 from skilleval.app.prepare import Prepared
 from skilleval.domain import Benchmark, Skill
 from skilleval.provenance import git_state, machine, versions
@@ -46,6 +48,11 @@ def first_manifest(prepared: Prepared, *, run_id: str, started_at: datetime, com
             "guarantees": sorted(sandbox.guarantees),
             "warnings": list(sandbox.warnings),
         },
+        "privacy": {
+            "redact": list(settings.privacy.redact),
+            "egress": [asdict(one) for one in destinations(prepared)],
+            "n_redacted": None,
+        },
         "warnings": list(prepared.warnings),
         "notices": list(prepared.notices),
         "n_planned": len(prepared.trials),
@@ -58,13 +65,19 @@ def first_manifest(prepared: Prepared, *, run_id: str, started_at: datetime, com
 
 
 def finished_manifest(
-    first: Mapping[str, Any], *, statuses: Mapping[str, int], ended_at: datetime, interrupted: bool
+    prepared: Prepared,
+    first: Mapping[str, Any],
+    *,
+    statuses: Mapping[str, int],
+    ended_at: datetime,
+    interrupted: bool,
 ) -> dict[str, Any]:
     """Complete the manifest of a run that has ended."""
     return {
         **first,
         "ended_at": _utc(ended_at),
         "interrupted": interrupted,
+        "privacy": {**first["privacy"], "n_redacted": prepared.redactor.n_redacted},
         "counts": {"trials": sum(statuses.values()), "by_status": dict(statuses)},
     }
 

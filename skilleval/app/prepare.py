@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from skilleval.errors import Problem, UsageError
 from skilleval.plan import PlannedSkill, PlanOptions, build_trials, longest_duration_s
 from skilleval.registry import part
 from skilleval.report import WRITERS
+from skilleval.results.redaction import Redactor
 from skilleval.results.store import check_root
 from skilleval.sandboxes.base import Sandbox
 from skilleval.scorers.base import Scorer
@@ -43,6 +45,7 @@ class Prepared:
     adapters: Mapping[str, Adapter]
     sandbox: Sandbox
     scorers: Mapping[str, Scorer]
+    redactor: Redactor
     warnings: tuple[str, ...]
     notices: tuple[str, ...]
 
@@ -84,6 +87,7 @@ def prepare(composed: Composed) -> Prepared:
     sandbox = build_sandbox(settings.sandbox)
     scorers = build_scorers(settings.scorers, sandbox)
     catalog = _drivable(read_catalog([Path(path) for path in settings.skill_set.paths]), settings.adapter)
+    catalog, absent = _runnable(catalog, settings)
     skills = usable_skills(catalog, skip_invalid=settings.skill_set.skip_invalid)
     reading = _benchmark(settings)
     adapters = build_adapters(settings.adapter, skills, sandbox)
@@ -100,15 +104,18 @@ def prepare(composed: Composed) -> Prepared:
         adapters=adapters,
         sandbox=sandbox,
         scorers=scorers,
-        warnings=(*sandbox.warnings, *left_out, *_unscored(reading.benchmark, scorers)),
+        redactor=Redactor(settings.privacy.redact),
+        warnings=(*sandbox.warnings, *absent, *left_out, *_unscored(reading.benchmark, scorers)),
         notices=(*catalog.notices, *reading.notices),
     )
 
 
 def _benchmark(settings: Settings) -> BenchmarkReading:
-    if settings.benchmark.tasks is not None:
-        return read_tasks(Path(settings.benchmark.tasks))
-    return find_benchmark(settings.benchmark.name, [Path(root) for root in settings.benchmark.roots])
+    benchmark = settings.benchmark
+    data = Path(benchmark.data) if benchmark.data else None
+    if benchmark.tasks is not None:
+        return read_tasks(Path(benchmark.tasks), data=data)
+    return find_benchmark(benchmark.name, [Path(root) for root in benchmark.roots], data=data)
 
 
 def _drivable(catalog: Catalog, adapter: PartSettings) -> Catalog:
@@ -128,6 +135,24 @@ def _drivable(catalog: Catalog, adapter: PartSettings) -> Catalog:
     strangers = {problem.where for problem in problems}
     skills = tuple(skill for skill in catalog.skills if str(skill.source) not in strangers)
     return Catalog(skills=skills, problems=(*catalog.problems, *problems), notices=catalog.notices)
+
+
+def _runnable(catalog: Catalog, settings: Settings) -> tuple[Catalog, list[str]]:
+    """Leave out skills whose program is not on this machine, where that is asked for, and name them."""
+    if not settings.skill_set.only_runnable:
+        return catalog, []
+    needs = [(skill, missing_program(skill)) for skill in catalog.skills]
+    absent = [f"{skill.id} left out: {word} is not on the PATH" for skill, word in needs if word is not None]
+    skills = tuple(skill for skill, word in needs if word is None)
+    return replace(catalog, skills=skills), absent
+
+
+def missing_program(skill: Skill) -> str | None:
+    """Give the program that a skill needs and this machine lacks; null where all is there or none is needed."""
+    serve = skill.adapter_options.get("serve")
+    words = [skill.entrypoint.split()[0]] if skill.adapter == "subprocess" else []
+    words += [str(serve["command"][0])] if serve else []
+    return next((word for word in words if "/" not in word and shutil.which(word) is None), None)
 
 
 def _planned(skill: Skill, settings: Settings, sandbox: Sandbox) -> PlannedSkill:

@@ -30,6 +30,7 @@ skilleval eval -m --skills ./my-skill scorer=exact,contains
 _SETTINGS = {
     "benchmark": "benchmark.name",
     "tasks": "benchmark.tasks",
+    "data": "benchmark.data",
     "concurrency": "runner.concurrency",
     "timeout": "runner.timeout_ms",
     "retries": "runner.retries",
@@ -64,6 +65,7 @@ _FLAGS = {
     help="Benchmark by id or path (coding-easy).",
 )
 @click.option("--tasks", type=click.Path(), metavar="FILE", help="A file of tasks instead of a benchmark.")
+@click.option("--data", type=click.Path(), metavar="FILE", help="The public file of gaia-v1 or toolbench-lite.")
 @click.option(
     "--benchmarks-dir",
     cls=Many,

@@ -51,11 +51,12 @@ Part = Annotated[PartSettings, BeforeValidator(_split_part)]
 
 
 class SkillSetSettings(StrictModel):
-    """Which skills are evaluated: files or folders."""
+    """Which skills are evaluated: files or folders; `only_runnable` leaves out those without their interpreter."""
 
     name: str
     paths: Annotated[Texts, Field(min_length=1)]
     skip_invalid: bool
+    only_runnable: bool
 
 
 class BenchmarkSettings(StrictModel):
@@ -63,6 +64,7 @@ class BenchmarkSettings(StrictModel):
 
     name: Annotated[str, Field(min_length=1)]
     tasks: str | None
+    data: str | None
     roots: Texts
 
 
@@ -120,6 +122,12 @@ class ReportSettings(StrictModel):
     title: str | None
 
 
+class PrivacySettings(StrictModel):
+    """What must not be stored; the patterns are compiled where they are used."""
+
+    redact: Texts
+
+
 class PathSettings(StrictModel):
     """Where results go and where shipped files are. Relative paths start at the working directory."""
 
@@ -143,4 +151,5 @@ class Settings(StrictModel):
     analysis: AnalysisSettings
     gate: GateSettings
     report: ReportSettings
+    privacy: PrivacySettings
     paths: PathSettings

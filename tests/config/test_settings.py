@@ -11,8 +11,8 @@ from skilleval.errors import ConfigError
 def _values(**changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "experiment_name": "x",
-        "skill_set": {"name": "s", "paths": ["a"], "skip_invalid": False},
-        "benchmark": {"name": "b", "tasks": None, "roots": []},
+        "skill_set": {"name": "s", "paths": ["a"], "skip_invalid": False, "only_runnable": False},
+        "benchmark": {"name": "b", "tasks": None, "data": None, "roots": []},
         "adapter": {"kind": "auto"},
         "scorers": {"exact": {"kind": "exact", "strip": True}},
         "sandbox": {"kind": "none"},
@@ -35,6 +35,7 @@ def _values(**changes: Any) -> dict[str, Any]:
         },
         "gate": {"min_completion": 0, "exit_on_fail": True, "fail_on_error": True},
         "report": {"formats": [], "title": None},
+        "privacy": {"redact": []},
         "paths": {"output_dir": "o", "store": None, "shipped_examples": "e", "shipped_benchmarks": "b"},
     }
     return {**values, **changes}
