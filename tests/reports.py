@@ -48,6 +48,7 @@ SUMMARY_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("partial_score", "error_rate", "infrastructure_rate", "consistency"), pl.Float64()),
     "n_flaky_tasks": pl.Int64(),
     **dict.fromkeys(("flip_rate", "p50_ms", "p95_ms", "p99_ms"), pl.Float64()),
+    **dict.fromkeys(("p10_ms", "p25_ms", "p75_ms", "p90_ms", "min_ms", "max_ms"), pl.Float64()),
     **dict.fromkeys(("n_latency", "n_censored"), pl.Int64()),
     "composite": pl.Float64(),
     **dict.fromkeys(("n_tries", "input_tokens", "output_tokens", "total_tokens"), pl.Int64()),

@@ -42,6 +42,9 @@ def _total(name: str, unit: str) -> Metric:
 
 DISTRIBUTION: tuple[Metric, ...] = (
     *(latency_percentile(percent) for percent in (50, 95, 99)),
+    *(latency_percentile(percent) for percent in (10, 25, 75, 90)),
+    Metric(name="min_ms", expr=_LATENCY.min(), unit="ms", doc="shortest of the counted latencies"),
+    Metric(name="max_ms", expr=_LATENCY.max(), unit="ms", doc="longest of the counted latencies"),
     Metric(
         name="n_latency",
         expr=_LATENCY.count().cast(pl.Int64),

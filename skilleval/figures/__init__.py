@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 class Topic:
     """One figure: what it is called, what a reader is told about it, and the module that draws it.
 
-    The module offers `chart(summary, threshold)`; it is imported only to draw.
+    The module offers `chart(summary, threshold)`; it is imported only to draw. `needs` names a column without whose
+    values there is nothing to draw.
     """
 
     title: str
     caption: str
     module: str
+    needs: str = ""
 
     def chart(self, summary: pl.DataFrame, threshold: float | None = None) -> alt.LayerChart:
         """Draw the figure of a summary frame; `threshold` is the completion the gate asks for."""
@@ -36,5 +38,14 @@ FIGURES: dict[str, Topic] = {
             "interval; a skill without a point was not graded."
         ),
         module="skilleval.figures.completion",
+    ),
+    "latency": Topic(
+        title="Latency by skill",
+        caption=(
+            "Share of trials that were done within a time (empirical distribution, at its 0th, 10th, 25th, 50th, 75th, "
+            "90th, 95th, 99th and 100th percentile, nearest rank). A time-out counts with its limit."
+        ),
+        module="skilleval.figures.latency",
+        needs="min_ms",
     ),
 }

@@ -39,6 +39,7 @@ def figures(report: Report) -> tuple[Figure, ...]:
             spec=topic.chart(summary, report.threshold).to_dict(),
         )
         for name, topic in FIGURES.items()
+        if not topic.needs or any(row.get(topic.needs) is not None for row in report.summary)
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from reports import CALCULATOR, demo_report, report_of
+from reports import CALCULATOR, report_of
 
 from skilleval.report.charts import figures
 
 
 def test_every_figure_fills_its_page() -> None:
     """A figure has a title, a caption, and the width of its container."""
-    (figure,) = figures(demo_report())
-    assert figure.title
-    assert figure.caption
-    assert figure.spec["width"] == "container"
+    drawn = figures(report_of(CALCULATOR | {"min_ms": 1.0, "max_ms": 2.0}))
+    assert [figure.name for figure in drawn] == ["completion", "latency"]
+    for figure in drawn:
+        assert figure.title
+        assert figure.caption
+        assert figure.spec["width"] == "container"
 
 
 def test_without_rows_nothing_is_drawn() -> None:
@@ -23,7 +25,7 @@ def test_without_rows_nothing_is_drawn() -> None:
 def test_names_in_charts_are_safe_and_rows_are_not_changed() -> None:
     """A chart shows hidden characters spelled out; the summary keeps the id as it is."""
     report = report_of(CALCULATOR | {"skill_id": "a\u202eb"})
-    (figure,) = figures(report)
-    (data,) = (rows for rows in figure.spec["datasets"].values() if "rate" in rows[0])
+    (completion,) = figures(report)
+    (data,) = (rows for rows in completion.spec["datasets"].values() if "rate" in rows[0])
     assert data[0]["skill"] == "a\\u202eb"
     assert report.summary[0]["skill_id"] == "a\u202eb"

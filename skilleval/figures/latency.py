@@ -1,0 +1,109 @@
+"""Latency as an empirical distribution, a line a skill, drawn from the percentiles of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import polars as pl
+
+from skilleval.figures.labels import condition_labels
+from skilleval.figures.theme import skill_colours, themed
+
+_PERCENTILES = (
+    ("min_ms", 0.0),
+    ("p10_ms", 0.10),
+    ("p25_ms", 0.25),
+    ("p50_ms", 0.50),
+    ("p75_ms", 0.75),
+    ("p90_ms", 0.90),
+    ("p95_ms", 0.95),
+    ("p99_ms", 0.99),
+    ("max_ms", 1.0),
+)
+_SCHEMA = {
+    "row": pl.String(),
+    "latency_ms": pl.Float64(),
+    "share": pl.Float64(),
+    "n_latency": pl.Int64(),
+    "n_censored": pl.Int64(),
+    "colour": pl.String(),
+}
+_HEIGHT = 220
+_WIDE_RANGE = 50  # from here on a linear axis would press the fast skills into one line
+
+
+def chart(summary: pl.DataFrame, threshold: float | None = None) -> alt.LayerChart:  # noqa: ARG001 - the gate is about rates
+    """Draw the share of trials done within a time; several scorers of one condition share one line.
+
+    Grain: one row a condition × scorer.
+    Columns: those of the summary; a row without known latencies draws nothing.
+    """
+    data = _plotted(summary)
+    names = data["row"].unique(maintain_order=True).to_list()
+    colours = data.unique("row", maintain_order=True)["colour"].to_list()
+    colour = alt.Color("row:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None))
+    dash = alt.StrokeDash("row:N", scale=alt.Scale(domain=names), legend=None)
+    base = alt.Chart(data).encode(x=_time(data), y=_share(), color=colour, tooltip=_tooltip())
+    lines = base.mark_line(interpolate="step-after", strokeWidth=2).encode(strokeDash=dash)
+    points = base.mark_point(filled=True, size=24, opacity=1)
+    drawn: alt.LayerChart = alt.LayerChart(layer=[lines, points]).properties(
+        width="container", height=_HEIGHT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
+    )
+    return themed(drawn)
+
+
+def _plotted(summary: pl.DataFrame) -> pl.DataFrame:
+    """Give the points of each condition, once.
+
+    Grain: one row a condition × percentile.
+    """
+    rows = [row for row in summary.to_dicts() if row.get("min_ms") is not None]
+    colours = skill_colours(str(row.get("skill_id") or "") for row in rows)
+    seen: set[str] = set()
+    points: list[dict[str, Any]] = []
+    for row, name in zip(rows, condition_labels(rows), strict=True):
+        if name not in seen:
+            seen.add(name)
+            points += _points(row, name, colours)
+    return pl.DataFrame(points, schema=_SCHEMA)
+
+
+def _points(row: Mapping[str, Any], name: str, colours: Mapping[str, str]) -> Sequence[dict[str, Any]]:
+    return [
+        {
+            "row": name,
+            "latency_ms": row.get(column),
+            "share": share,
+            "n_latency": row.get("n_latency"),
+            "n_censored": row.get("n_censored"),
+            "colour": colours[str(row.get("skill_id") or "")],
+        }
+        for column, share in _PERCENTILES
+        if row.get(column) is not None
+    ]
+
+
+def _time(data: pl.DataFrame) -> alt.X:
+    low, high = data["latency_ms"].min(), data["latency_ms"].max()
+    spread = (
+        float(high) / float(low) if isinstance(low, float) and isinstance(high, float) and low > 0 else 1.0
+    )
+    scale = alt.Scale(type="log", nice=False) if spread > _WIDE_RANGE else alt.Scale(zero=True)
+    return alt.X("latency_ms:Q", scale=scale, axis=alt.Axis(title="latency in ms", format="~s", grid=True))
+
+
+def _share() -> alt.Y:
+    axis = alt.Axis(title="share of trials", values=[0, 0.25, 0.5, 0.75, 1], format=".2~f", grid=True)
+    return alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
+
+
+def _tooltip() -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("row:N", title="skill"),
+        alt.Tooltip("share:Q", title="share of trials", format=".2~f"),
+        alt.Tooltip("latency_ms:Q", title="within ms", format=".3~s"),
+        alt.Tooltip("n_latency:Q", title="trials"),
+        alt.Tooltip("n_censored:Q", title="of them cut off"),
+    ]
