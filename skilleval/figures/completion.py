@@ -108,7 +108,9 @@ def _points(base: alt.Chart, scorers: list[str]) -> alt.Chart:
     points: alt.Chart = mark.encode(x=_share("rate:Q"), color=colour, tooltip=_tooltip())
     if len(scorers) < 2:  # noqa: PLR2004 - one scorer needs no legend
         return points
-    shape = alt.Shape("scorer:N", scale=alt.Scale(domain=scorers), legend=alt.Legend(title="scorer"))
+    shape = alt.Shape(
+        "scorer:N", scale=alt.Scale(domain=scorers), legend=alt.Legend(title="scorer", symbolStrokeColor=INK)
+    )
     shaped: alt.Chart = points.encode(shape=shape)
     return shaped
 

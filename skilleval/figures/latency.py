@@ -43,11 +43,11 @@ def chart(summary: pl.DataFrame, threshold: float | None = None) -> alt.LayerCha
     data = _plotted(summary)
     names = data["row"].unique(maintain_order=True).to_list()
     colours = data.unique("row", maintain_order=True)["colour"].to_list()
-    colour = alt.Color("row:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None))
-    dash = alt.StrokeDash("row:N", scale=alt.Scale(domain=names), legend=None)
-    base = alt.Chart(data).encode(x=_time(data), y=_share(), color=colour, tooltip=_tooltip())
-    lines = base.mark_line(interpolate="step-after", strokeWidth=2).encode(strokeDash=dash)
-    points = base.mark_point(filled=True, size=24, opacity=1)
+    legend = alt.Legend(title=None, symbolType="stroke", symbolSize=300, symbolStrokeWidth=3, columns=4)
+    colour = alt.Stroke("row:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
+    base = alt.Chart(data).encode(x=_time(data), y=_share(), tooltip=_tooltip())
+    lines = base.mark_line(interpolate="step-after", strokeWidth=2.5).encode(stroke=colour)
+    points = base.mark_point(filled=True, size=120, opacity=0)  # what the pointer finds
     drawn: alt.LayerChart = alt.LayerChart(layer=[lines, points]).properties(
         width="container", height=_HEIGHT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
     )

@@ -43,7 +43,6 @@ THEME: dict[str, Any] = {
         "labelColor": INK,
         "labelFontSize": 12,
         "orient": "top",
-        "symbolStrokeColor": INK,
         "titleColor": GREY,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
