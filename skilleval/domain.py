@@ -70,6 +70,7 @@ class Skill:
     """A callable skill as its `skill.json` describes it.
 
     `folder` is the skill's own folder: its program always runs there. `digest` is the SHA-256 over the folder.
+    `adapter_options` is what its `adapter.config.json` says, validated, with keys in snake_case.
     """
 
     id: str
@@ -85,6 +86,7 @@ class Skill:
     input_schema: Mapping[str, Any] = field(default_factory=dict)
     output_schema: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    adapter_options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,7 +57,7 @@ class _Cell:
 
     @classmethod
     def of(cls, planned: PlannedSkill, benchmark: Benchmark, task: Task, options: PlanOptions) -> _Cell:
-        timeout_ms = task.timeout_ms if task.timeout_ms is not None else options.timeout_ms
+        timeout_ms = _limit(task, planned.skill, options)
         condition_id = planned.condition.condition_id
         call_hash = content_hash(condition_id, benchmark.id, task.id, dict(task.input), float(timeout_ms))
         return cls(
@@ -82,6 +82,13 @@ class _Cell:
             seed=seed,
             timeout_ms=self.timeout_ms,
         )
+
+
+def _limit(task: Task, skill: Skill, options: PlanOptions) -> float:
+    """Give the limit of a trial: the task's own, else the one in the skill's `adapter.config.json`, else the run's."""
+    if task.timeout_ms is not None:
+        return task.timeout_ms
+    return float(skill.adapter_options.get("timeout_ms", options.timeout_ms))
 
 
 def longest_duration_s(trials: Iterable[Trial], *, concurrency: int, tries: int) -> float:

@@ -121,10 +121,12 @@ class Runner:
 
     async def _tries(self, trial: Trial) -> tuple[Try, ...]:
         done = [await self._try(trial, 0, 0.0)]
-        if not (done[-1].reply.retryable and self.options.retries):
+        # A skill's own file may ask for more patience than the run, not for less.
+        retries = max(self.options.retries, int(trial.skill.adapter_options.get("retries", 0)))
+        if not (done[-1].reply.retryable and retries):
             return tuple(done)
         rng = random.Random(trial.seed)  # noqa: S311 - spreads retries; no secret
-        while done[-1].reply.retryable and len(done) <= self.options.retries:
+        while done[-1].reply.retryable and len(done) <= retries:
             pause_s = self.options.pause_s(len(done), done[-1].reply, rng)
             await self.clock.sleep(pause_s)
             done.append(await self._try(trial, len(done), pause_s * 1000))

@@ -75,6 +75,13 @@ def test_the_limit_of_the_task_wins() -> None:
     assert (own.timeout_ms, default.timeout_ms) == (5.0, 1000.0)
 
 
+def test_the_limit_in_a_skills_own_file_wins_over_the_run() -> None:
+    """Task before skill before run."""
+    patient = (planned(skill(adapter_options={"timeout_ms": 7.0})),)
+    own, default = trials(task("t1", timeout_ms=5.0), task("t2"), skills=patient)
+    assert (own.timeout_ms, default.timeout_ms) == (5.0, 7.0)
+
+
 def test_the_estimate_is_an_upper_bound() -> None:
     """Two trials side by side take as long as one; an odd one out takes its whole limit more."""
     four, three = trials(task("t1"), task("t2"), repeats=2), trials(task(), repeats=3)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 import pytest
-from samples import DONE, task, trials
+from samples import DONE, planned, skill, task, trials
 
 from skilleval.adapters.base import Call
 from skilleval.clock import Clock
@@ -195,6 +195,13 @@ def test_retries_end() -> None:
     (record,), _ = run(trials(), lambda call: CRASH, options=replaced(retries=2))
     assert len(record.tries) == 3
     assert record.attempt.status is Status.SKILL_ERROR
+
+
+def test_a_skill_may_ask_for_more_retries_than_the_run() -> None:
+    """`retries` of its adapter.config.json counts where it is more."""
+    stubborn = (planned(skill(adapter_options={"retries": 2})),)
+    (record,), _ = run(trials(skills=stubborn), lambda call: CRASH, options=replaced(retries=1))
+    assert len(record.tries) == 3
 
 
 def test_what_cannot_help_is_not_retried() -> None:
