@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 CORPORA ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types spelling docs-current test-browser test-corpora bench docs lock wheel clean
+.PHONY: help setup demo test check format lint types spelling docs-current test-browser test-node test-corpora bench docs lock wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -45,6 +45,10 @@ test-browser: setup ## look at the HTML report in a real Chromium (installs it o
 	scripts/install-chromium.sh
 	$(UV) pip install --quiet --python $(BIN)/python --group browser
 	$(BIN)/python -m pytest -q -m browser
+
+test-node: setup ## run the tests of Node skills (needs node on the PATH)
+	@command -v node >/dev/null || { echo "install Node.js so that node is on the PATH"; exit 1; }
+	$(BIN)/python -m pytest -q -m node
 
 test-corpora: setup ## read public files with their known verdicts: make test-corpora CORPORA=folder
 	@test -d "$(CORPORA)" || { echo "name the folder: make test-corpora CORPORA=/path/to/corpora"; exit 2; }

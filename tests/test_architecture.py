@@ -57,6 +57,7 @@ DOORS = {
     "scipy": {"analytics"},
     "polars": {"analytics", "results", "figures", "report", "app"},
     "msgspec": {"results.journal"},
+    "rapidfuzz": {"catalog.find"},
     "regex": {"scorers.patterns", "scorers.compat"},
 }
 

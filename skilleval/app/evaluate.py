@@ -113,18 +113,19 @@ def _run(
         adapters=prepared.adapters,
         judge=Panel(prepared.scorers),
         sink=journal,
-        options=_runner_options(prepared),
+        options=runner_options(prepared),
         clock=clock,
         observe=observe,
     )
     try:
-        interrupted = _until_stopped(_and_close(runner, prepared))
+        interrupted = _until_stopped(run_and_close(runner, prepared))
     finally:
         journal.close()
     return interrupted, journal.write_ms
 
 
-def _runner_options(prepared: Prepared) -> RunnerOptions:
+def runner_options(prepared: Prepared) -> RunnerOptions:
+    """Give the runner's share of the settings."""
     runner = prepared.settings.runner
     return RunnerOptions(
         concurrency=runner.concurrency,
@@ -136,7 +137,8 @@ def _runner_options(prepared: Prepared) -> RunnerOptions:
     )
 
 
-async def _and_close(runner: Runner, prepared: Prepared) -> None:
+async def run_and_close(runner: Runner, prepared: Prepared) -> None:
+    """Run all trials, then give back what adapters and sandbox hold."""
     try:
         await runner.run(prepared.trials)
     finally:

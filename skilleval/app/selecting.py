@@ -18,6 +18,7 @@ from skilleval.config.compose.layer_files import parse_mapping
 from skilleval.domain import Skill
 from skilleval.errors import ConfigError, Problem, UsageError
 from skilleval.report.columns import number
+from skilleval.strict import nearest
 
 _SCHEMA: dict[str, Any] = {
     "skill_id": pl.String,
@@ -117,9 +118,8 @@ def select(
     own = {skill_key(skill) for skill in skills}
     measured = [one for one in history.measured if one.key in own]
     name = benchmark or _only_benchmark(measured)
+    _check_known(benchmark, history)
     on_it = [one for one in measured if one.benchmark_id == name]
-    if benchmark is not None and measured and not on_it:
-        raise _not_on(benchmark, measured)
     frame = _candidates(skills, on_it, history)
     rows = selection(frame.lazy(), spec=spec).drop("absent").collect()
     said = f"{name}@{on_it[0].benchmark_version}" if on_it else name
@@ -162,10 +162,13 @@ def _only_benchmark(measured: Sequence[Measured]) -> str:
     return names[0] if names else ""
 
 
-def _not_on(benchmark: str, measured: Sequence[Measured]) -> UsageError:
-    names = ", ".join(sorted({one.benchmark_id for one in measured}))
-    problem = Problem(where="--benchmark", expected=f"one of {names}", found=benchmark)
-    return UsageError("no skill here was evaluated on this benchmark", problems=(problem,))
+def _check_known(benchmark: str | None, history: History) -> None:
+    """Refuse a benchmark that no run names: it is misspelt, not merely out of date."""
+    names = sorted({one.benchmark_id for one in history.measured})
+    if benchmark is not None and names and benchmark not in names:
+        expected, hint = f"one of {', '.join(names)}", nearest(benchmark, names)
+        problem = Problem(where="--benchmark", expected=expected, found=benchmark, hint=hint)
+        raise UsageError("no skill here was evaluated on this benchmark", problems=(problem,))
 
 
 def _by_skill(measured: Iterable[Measured]) -> dict[SkillKey, Measured]:

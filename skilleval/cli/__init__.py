@@ -10,11 +10,20 @@ import click
 
 from skilleval import __version__
 from skilleval.cli.arguments import common_options
+from skilleval.cli.benchmark import benchmark
 from skilleval.cli.configuration import config
 from skilleval.cli.console import Screen
+from skilleval.cli.create import create
 from skilleval.cli.demo import demo
+from skilleval.cli.doctor import doctor
 from skilleval.cli.evaluation import eval_
+from skilleval.cli.find import find
+from skilleval.cli.init import init
 from skilleval.cli.report import report
+from skilleval.cli.run import run_
+from skilleval.cli.schema import schema
+from skilleval.cli.select import select
+from skilleval.cli.task import task
 from skilleval.errors import SkillevalError
 from skilleval.outcome import ExitCode
 
@@ -34,7 +43,21 @@ def cli() -> None:
     """Collect the commands; the options given here hold for every command."""
 
 
-for _command in (demo, eval_, config, report):
+for _command in (
+    demo,
+    doctor,
+    init,
+    create,
+    find,
+    eval_,
+    select,
+    run_,
+    task,
+    report,
+    benchmark,
+    schema,
+    config,
+):
     cli.add_command(_command)
 
 

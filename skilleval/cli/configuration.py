@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from skilleval.config.request import Request
 
 _HELP = {"help_option_names": ["-h", "--help"]}
+_HEADINGS = ("setting", "value", "layer", "source")
 
 
 @click.group(short_help="Show and change settings.", context_settings=_HELP)
@@ -28,7 +30,11 @@ def config() -> None:
     """
 
 
-@config.command("list", cls=Command, example="skilleval config list\nskilleval config list runner.repeats=3")
+@config.command(
+    "list",
+    cls=Command,
+    example="skilleval config list\nskilleval config list runner.repeats=3\nskilleval config list | grep runner",
+)
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
 @common_options
 def list_(common: Common, overrides: tuple[str, ...]) -> None:
@@ -39,13 +45,15 @@ def list_(common: Common, overrides: tuple[str, ...]) -> None:
 
 
 @config.command(
-    "get", cls=Command, example="skilleval config get runner.repeats\nskilleval config get runner"
+    "get",
+    cls=Command,
+    example="skilleval config get runner.repeats\nskilleval config get runner\nskilleval config get scorer",
 )
 @click.argument("key")
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
 @common_options
 def get(common: Common, key: str, overrides: tuple[str, ...]) -> None:
-    """Print the value of a setting, or of all settings below a key."""
+    """Print the value of a setting, all settings below a key, or the option chosen in a group."""
     from skilleval.config.layers import setting
 
     found = setting(_request(common, overrides), key)
@@ -56,12 +64,14 @@ def get(common: Common, key: str, overrides: tuple[str, ...]) -> None:
         _show(common, found)
 
 
-@config.command("where", cls=Command, example="skilleval config where runner.repeats")
+@config.command(
+    "where", cls=Command, example="skilleval config where runner.repeats\nskilleval config where scorer"
+)
 @click.argument("key")
 @click.argument("overrides", nargs=-1, metavar="[KEY=VALUE]...")
 @common_options
 def where(common: Common, key: str, overrides: tuple[str, ...]) -> None:
-    """Show every layer that sets a key, weakest first: the last one wins."""
+    """Show every layer that sets a key or chooses an option, weakest first: the last one wins."""
     from skilleval.config.layers import where as said
 
     _show(common, said(_request(common, overrides), key))
@@ -71,23 +81,49 @@ def where(common: Common, key: str, overrides: tuple[str, ...]) -> None:
     "set",
     cls=Command,
     example="skilleval config set runner.concurrency 2\n"
-    "skilleval config set --project report.formats '[json, html]'",
+    "skilleval config set --project report.formats '[json, html]'\n"
+    "skilleval config set --project scorer '[exact, contains]'",
 )
 @click.argument("key")
 @click.argument("value")
 @click.option("--project", is_flag=True, help="Write ./skilleval.yaml instead of the user file.")
 @common_options
 def set_(common: Common, key: str, value: str, *, project: bool) -> None:
-    """Set a key in the user file; comments stay, a wrong key or value is refused."""
-    from skilleval.config.layers import parse_value, write_setting
-    from skilleval.config.request import PROJECT_FILE, default_user_file
+    """Set a key, or choose the option of a group, in the user file.
+
+    Comments stay; a wrong key, value or option is refused, and the file is left as it was.
+    """
+    from skilleval.config.changes import write_setting
+    from skilleval.config.layers import parse_value
 
     request = _request(common, ())
-    path = (common.config_file or request.project / PROJECT_FILE) if project else default_user_file()
+    path = _file(common, request, project=project)
     parsed = parse_value(value)
     write_setting(path, key, parsed, request=request)
     common.screen.document({"key": key, "value": parsed, "file": str(path)})
     common.screen.say(f"{key} = {_text(parsed)} in {path}")
+
+
+@config.command(
+    "unset",
+    cls=Command,
+    example="skilleval config unset runner.concurrency\nskilleval config unset --project scorer",
+)
+@click.argument("key")
+@click.option("--project", is_flag=True, help="Change ./skilleval.yaml instead of the user file.")
+@common_options
+def unset(common: Common, key: str, *, project: bool) -> None:
+    """Take a key, or the choice of a group, out of the user file.
+
+    Comments stay. Of a group that the file chooses an option of, the choice alone is taken out.
+    """
+    from skilleval.config.changes import unset_setting
+
+    request = _request(common, ())
+    path = _file(common, request, project=project)
+    unset_setting(path, key, request=request)
+    common.screen.document({"key": key, "file": str(path)})
+    common.screen.say(f"{key} is no longer set in {path}")
 
 
 def _request(common: Common, overrides: Sequence[str]) -> Request:
@@ -96,19 +132,55 @@ def _request(common: Common, overrides: Sequence[str]) -> Request:
     return Request(project=Path.cwd(), overrides=tuple(overrides), config_file=common.config_file)
 
 
-def _show(common: Common, settings: Iterable[Setting]) -> None:
-    from rich.table import Table
-    from rich.text import Text
+def _file(common: Common, request: Request, *, project: bool) -> Path:
+    from skilleval.config.request import PROJECT_FILE, default_user_file
 
+    return (common.config_file or request.project / PROJECT_FILE) if project else default_user_file()
+
+
+def _show(common: Common, settings: Iterable[Setting]) -> None:
+    """Show settings: as a table on a terminal, else as lines with tabs between, for `grep` and `cut`."""
     settings = tuple(settings)
     common.screen.document([asdict(one) for one in settings])
     if common.screen.json:
         return
-    table = Table("setting", "value", "layer", "source", box=None, pad_edge=False)
-    for one in settings:
-        table.add_row(*(Text(cell) for cell in (one.key, _text(one.value), one.layer, one.source)))
+    rows = [(one.key, _text(one.value), one.layer, _source(one)) for one in settings]
+    if sys.stdout.isatty():
+        _table(common, rows)
+    else:
+        for row in rows:
+            common.screen.say("\t".join(_on_one_line(cell) for cell in row))
+
+
+def _table(common: Common, rows: Sequence[tuple[str, ...]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for heading in _HEADINGS:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
     common.screen.stdout().print(table)
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _on_one_line(text: str) -> str:
+    return text if text.isprintable() else json.dumps(text, ensure_ascii=False)
+
+
+def _source(one: Setting) -> str:
+    """Give where a setting stands in short: below the shipped folders, or from the working folder on."""
+    from skilleval.config.shipped import shipped
+
+    path = Path(one.source)
+    if one.layer == "command line" or not path.is_absolute():
+        return one.source
+    conf = shipped("conf")
+    for root, prefix in ((conf, "shipped:"), (conf.parent, "shipped:"), (Path.cwd(), "")):
+        if path.is_relative_to(root) and (one.layer == "shipped" or not prefix):
+            return f"{prefix}{path.relative_to(root)}"
+    return one.source

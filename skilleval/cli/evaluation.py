@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +11,11 @@ import click
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
 from skilleval.cli.request import Request
-from skilleval.errors import Problem, UsageError
+from skilleval.cli.running import carry_out, get_ready, option_overrides
 
 if TYPE_CHECKING:
     from skilleval.app.evaluate import Outcome
     from skilleval.app.prepare import Prepared
-
-log = logging.getLogger(__name__)
 
 _EXAMPLE = """
 skilleval eval --skills ./my-skill --benchmark coding-easy --runs 3 --format json html
@@ -27,21 +23,7 @@ skilleval eval --skills a/skill.json b/skill.json scorer=contains runner.concurr
 skilleval eval -m --skills ./my-skill scorer=exact,contains
 """
 
-_SETTINGS = {
-    "benchmark": "benchmark.name",
-    "tasks": "benchmark.tasks",
-    "data": "benchmark.data",
-    "concurrency": "runner.concurrency",
-    "timeout": "runner.timeout_ms",
-    "retries": "runner.retries",
-    "runs": "runner.repeats",
-    "evaluator": "scorers.task.fallback",
-    "min_completion": "gate.min_completion",
-    "output_dir": "paths.output_dir",
-    "store": "paths.store",
-}
-"""Option → the setting it is short for."""
-
+_GATE = "gate.min_completion"
 _FLAGS = {
     "exit_on_fail": "gate.exit_on_fail",
     "fail_on_error": "gate.fail_on_error",
@@ -65,7 +47,9 @@ _FLAGS = {
     help="Benchmark by id or path (coding-easy).",
 )
 @click.option("--tasks", type=click.Path(), metavar="FILE", help="A file of tasks instead of a benchmark.")
-@click.option("--data", type=click.Path(), metavar="FILE", help="The public file of gaia-v1 or toolbench-lite.")
+@click.option(
+    "--data", type=click.Path(), metavar="FILE", help="The public file of gaia-v1 or toolbench-lite."
+)
 @click.option(
     "--benchmarks-dir",
     cls=Many,
@@ -140,56 +124,25 @@ def evaluate(common: Common, request: Request) -> None:
 
 
 def _option_overrides(options: Mapping[str, Any], skills: Sequence[str]) -> Iterator[str]:
-    """Turn options into overrides, so that option and override are one mechanism."""
+    """Turn all options into overrides."""
     from skilleval.config.compose import quote
 
     if skills:
         yield f"skill_set.paths={quote(list(skills))}"
-    for name, key in _SETTINGS.items():
-        if options[name] is not None:
-            yield f"{key}={quote(options[name])}"
+    if options["min_completion"] is not None:
+        yield f"{_GATE}={quote(options['min_completion'])}"
     for name, key in _FLAGS.items():
         if options[name]:
             yield f"{key}=true"
-    if options["formats"]:
-        yield f"report.formats={quote(list(options['formats']))}"
-    if options["benchmarks_dir"]:
-        yield f"benchmark.roots={_roots(options['benchmarks_dir'])}"
-
-
-def _roots(folders: Sequence[str]) -> str:
-    """Put further folders before those that are searched anyway."""
-    from skilleval.config.compose import quote
-
-    for folder in folders:
-        if not Path(folder).is_dir():
-            problem = Problem(where="--benchmarks-dir", expected="a folder with benchmarks", found=folder)
-            raise UsageError("there is no such folder", problems=(problem,))
-    return f"[{','.join(quote(folder) for folder in folders)},benchmarks,${{paths.shipped_benchmarks}}]"
+    yield from option_overrides(options)
 
 
 def _run_once(common: Common, request: Request) -> None:
-    from skilleval.app.evaluate import evaluate as run
-    from skilleval.app.prepare import prepare
-    from skilleval.cli.console import progress
-    from skilleval.config.compose import compose_settings
-
-    composed = compose_settings(
-        request.overrides,
-        project=Path.cwd(),
-        config_file=common.config_file,
-        config_dirs=request.config_dirs,
-    )
-    prepared = prepare(composed)
-    for warning in prepared.warnings:
-        log.warning("%s", warning)
-    for notice in prepared.notices:
-        log.info("%s", notice)
+    prepared = get_ready(common, request)
     if request.dry_run:
         _show_dry_run(common, prepared)
         return
-    with progress(common.screen, title="evaluating", total=len(prepared.trials)) as observe:
-        outcome = run(prepared, observe=observe, command=sys.argv[1:])
+    outcome = carry_out(common, prepared)
     _show(common, outcome, request.next_step)
     click.get_current_context().exit(int(outcome.exit_code))
 

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+import pytest
+
+from skilleval.analytics.selection import Filters, SelectionSpec, SortKey, selection
+
+_SCHEMA: dict[str, Any] = {
+    "skill_id": pl.String,
+    "skill_version": pl.String,
+    "skill_digest": pl.String,
+    "adapter": pl.String,
+    "tags": pl.List(pl.String),
+    "absent": pl.String,
+    "completion_rate": pl.Float64,
+    "error_rate": pl.Float64,
+    "composite": pl.Float64,
+    "p95_ms": pl.Float64,
+    "cost_usd": pl.Float64,
+    "n_cost": pl.Int64,
+    "total_tokens": pl.Int64,
+    "n_usage": pl.Int64,
+}
+_NEUTRAL: dict[str, Any] = {
+    "skill_version": "1.0.0",
+    "skill_digest": "d",
+    "adapter": "subprocess",
+    "tags": [],
+    "completion_rate": 0.5,
+    "error_rate": 0.0,
+    "composite": 0.5,
+    "p95_ms": 10.0,
+}
+
+
+def chosen(rows: Sequence[Any], filters: Filters | None = None, **changes: Any) -> pl.DataFrame:
+    """Select among rows that say only what matters, their ids being a, b, c and so on."""
+    named = [{**_NEUTRAL, "skill_id": chr(97 + index), **row} for index, row in enumerate(rows)]
+    frame = pl.DataFrame(named, schema=_SCHEMA)
+    spec: dict[str, Any] = {"sort_by": SortKey.COMPLETION_RATE, **changes}
+    return selection(frame.lazy(), spec=SelectionSpec(filters=filters or Filters(), **spec)).collect()
+
+
+def order(frame: pl.DataFrame) -> str:
+    """Give the ids of the selected skills in their order."""
+    return "".join(frame.filter("selected")["skill_id"])
+
+
+@pytest.mark.parametrize(
+    ("filters", "rows", "kept"),
+    [
+        (Filters(min_completion_rate=0.7), [0.7, 0.7 - 1e-12, 0.699, 0.71], "dab"),
+        (Filters(min_completion_rate=0.3), [0.1 + 0.2, 0.3], "ab"),
+        (Filters(min_completion_rate=0.0), [None, 0.0], "b"),
+        (Filters(), [None, 0.0], "ba"),
+    ],
+)
+def test_the_completion_limit_is_inclusive_and_what_is_unknown_does_not_reach_it(
+    filters: Filters, rows: list[float | None], kept: str
+) -> None:
+    """A rate at the limit is in, whatever binary fractions make of it; an unknown one is out."""
+    assert order(chosen([{"completion_rate": rate} for rate in rows], filters)) == kept
+
+
+def test_error_rate_and_latency_are_limits_from_above_and_inclusive() -> None:
+    """At the limit is in, above it is out, unknown is out."""
+    rows = [{"error_rate": 0.05}, {"error_rate": 0.051}, {"error_rate": None}]
+    assert order(chosen(rows, Filters(max_error_rate=0.05))) == "a"
+    slow = [{"p95_ms": 100.0}, {"p95_ms": 100.1}, {"p95_ms": None}]
+    assert order(chosen(slow, Filters(max_latency_p95_ms=100))) == "a"
+
+
+def test_adapters_are_any_of_and_tags_are_all_of_whatever_their_case() -> None:
+    """One of the named adapters is enough; every named tag is needed."""
+    rows = [{"adapter": "http"}, {"adapter": "mcp"}, {"adapter": "subprocess"}]
+    assert order(chosen(rows, Filters(adapter_types=("http", "mcp")))) == "ab"
+    tagged = [{"tags": ["Math", "fast"]}, {"tags": ["math"]}, {"tags": []}]
+    frame = chosen(tagged, Filters(required_tags=("MATH", "Fast")))
+    assert order(frame) == "a"
+    assert frame["reasons"].to_list()[1:] == [["lacks the tag Fast"], ["lacks the tags MATH, Fast"]]
+
+
+def test_every_filter_that_a_skill_falls_to_is_named() -> None:
+    """Nobody is dropped without all the reasons."""
+    rows = [{"completion_rate": 0.2, "error_rate": 0.9, "adapter": "http"}, {"absent": "never evaluated"}]
+    limits = Filters(min_completion_rate=0.7, max_error_rate=0.1, adapter_types=("mcp",))
+    frame = chosen(rows, limits)
+    assert frame.filter(skill_id="a").row(0, named=True)["reasons"] == [
+        "completion_rate 0.2 is below 0.7",
+        "error_rate 0.9 is above 0.1",
+        "adapter http is not mcp",
+    ]
+    assert frame.filter(skill_id="b").row(0, named=True)["removed_by"] == ["evaluated", "adapterTypes"]
+
+
+@pytest.mark.parametrize(
+    ("key", "descending", "expected"),
+    [
+        (SortKey.COMPLETION_RATE, None, "bac"),
+        (SortKey.COMPLETION_RATE, False, "cab"),
+        (SortKey.COMPOSITE_SCORE, None, "cab"),
+        (SortKey.LATENCY, None, "abc"),
+        (SortKey.LATENCY, True, "cba"),
+    ],
+)
+def test_the_best_come_first_unless_an_order_is_asked_for(
+    key: SortKey, descending: bool | None, expected: str
+) -> None:
+    """High rates and scores are good, low latencies are good, and an explicit order is what it says."""
+    rows = [
+        {"completion_rate": 0.8, "composite": 0.2, "p95_ms": 1.0},
+        {"completion_rate": 0.9, "composite": 0.1, "p95_ms": 2.0},
+        {"completion_rate": 0.7, "composite": 0.3, "p95_ms": 3.0},
+    ]
+    assert order(chosen(rows, sort_by=key, descending=descending)) == expected
+
+
+@pytest.mark.parametrize("descending", [True, False])
+def test_a_figure_that_is_not_known_comes_last_in_either_order(descending: bool) -> None:
+    """Null is neither the best nor the worst value."""
+    rows = [{"p95_ms": None, "completion_rate": 1.0}, {"p95_ms": 5.0}]
+    assert order(chosen(rows, sort_by=SortKey.LATENCY, descending=descending)) == "ba"
+
+
+def test_cost_is_per_trial_and_tokens_decide_where_no_price_is_known() -> None:
+    """A longer run is no dearer; free is better than dear; nothing known comes last."""
+    rows = [
+        {"cost_usd": 1.0, "n_cost": 10},
+        {"cost_usd": 0.5, "n_cost": 1},
+        {},
+        {"total_tokens": 900, "n_usage": 3},
+        {"total_tokens": 200, "n_usage": 1},
+    ]
+    assert order(chosen(rows, sort_by=SortKey.TOKEN_COST)) == "abedc"
+
+
+def test_ties_are_broken_by_completion_composite_latency_and_then_by_name() -> None:
+    """Equal figures give one documented order, whatever the order of the rows."""
+    rows = [
+        {"p95_ms": 1.0, "completion_rate": 0.5, "composite": 0.9},
+        {"p95_ms": 1.0, "completion_rate": 0.6, "composite": 0.1},
+        {"p95_ms": 1.0, "completion_rate": 0.6, "composite": 0.2},
+        {"p95_ms": 1.0, "completion_rate": 0.6, "composite": 0.2, "skill_version": "0.9.0", "skill_id": "c"},
+    ]
+    frame = chosen(rows, sort_by=SortKey.LATENCY)
+    assert frame.select("skill_id", "skill_version").rows() == [
+        ("c", "0.9.0"),
+        ("c", "1.0.0"),
+        ("b", "1.0.0"),
+        ("a", "1.0.0"),
+    ]
+    assert chosen(rows[::-1], sort_by=SortKey.COMPLETION_RATE)["completion_rate"].to_list() == [
+        0.6,
+        0.6,
+        0.6,
+        0.5,
+    ]
+
+
+def test_what_comes_after_the_first_k_keeps_its_rank_and_a_reason() -> None:
+    """top_k cuts after filtering; the ranks of the others are still told."""
+    frame = chosen(
+        [{"completion_rate": rate} for rate in (0.1, 0.9, 0.8)], Filters(min_completion_rate=0.5), top_k=1
+    )
+    assert order(frame) == "b"
+    assert frame.select("skill_id", "rank", "removed_by").rows() == [
+        ("b", 1, []),
+        ("c", 2, ["topK"]),
+        ("a", None, ["minCompletionRate"]),
+    ]
+    assert frame["reasons"][1].to_list() == ["rank 2 is beyond the first 1"]

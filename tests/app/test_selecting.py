@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import skill
+
+from skilleval.analytics.selection import Filters, SelectionSpec, SortKey
+from skilleval.app.history import History, Measured
+from skilleval.app.selecting import Ranking, read_strategy, select, with_options
+from skilleval.domain import Skill
+from skilleval.errors import ConfigError, SkillevalError, UsageError
+
+ALL = SelectionSpec(filters=Filters(), sort_by=SortKey.COMPLETION_RATE)
+
+
+def measured(
+    one: Skill, rate: float, *, run_id: str = "r1", benchmark: str = "sums@1", **changes: Any
+) -> Measured:
+    """Give what a run says of a skill, on a benchmark `id@version`, or `id@version#digest`."""
+    name, _, state = benchmark.partition("@")
+    version, _, digest = state.partition("#")
+    values: dict[str, Any] = {
+        "key": (one.id, one.version, one.digest),
+        "run_id": run_id,
+        "benchmark_id": name,
+        "benchmark_version": version,
+        "benchmark_digest": digest,
+        "figures": {"completion_rate": rate, "p95_ms": 10.0, "n_trials": 2},
+    }
+    return Measured(**(values | changes))
+
+
+def reasons(ranking: Ranking) -> dict[str, list[str]]:
+    """Give why each skill is left out."""
+    return {row["skill_id"]: row["reasons"] for row in ranking.rows}
+
+
+def test_the_newest_run_of_exactly_this_skill_counts() -> None:
+    """History is newest first; an older run of the same skill says nothing."""
+    one, other = skill("a"), skill("b")
+    history = History(
+        (measured(one, 0.2, run_id="new"), measured(one, 0.9, run_id="old"), measured(other, 0.5))
+    )
+    ranking = select([one, other], history, spec=ALL)
+    assert [(row["skill_id"], row["completion_rate"]) for row in ranking.selected] == [("b", 0.5), ("a", 0.2)]
+    assert ranking.rows[1]["run_id"] == "new"
+    assert ranking.benchmark == "sums@1"
+
+
+def test_es04_skills_of_one_id_and_different_versions_are_kept_apart() -> None:
+    """Each version has its own figures."""
+    old, new = skill("a", "1.0.0"), skill("a", "2.0.0")
+    ranking = select([old, new], History((measured(old, 0.3), measured(new, 0.6))), spec=ALL)
+    assert [(row["skill_version"], row["completion_rate"]) for row in ranking.rows] == [
+        ("2.0.0", 0.6),
+        ("1.0.0", 0.3),
+    ]
+
+
+def test_a_skill_without_figures_that_count_is_left_out_with_the_cause() -> None:
+    """Never run, changed since, another version, another benchmark, another state of the benchmark: each is told."""
+    skills = [skill(name) for name in ("known", "never", "changed", "older", "elsewhere", "stale")]
+    known, _, changed, older, elsewhere, stale = skills
+    history = History(
+        (
+            measured(known, 1.0, benchmark="sums@2"),
+            measured(skill("changed", digest="1" * 64), 1.0, benchmark="sums@2"),
+            measured(skill("older", "0.9.0"), 1.0, benchmark="sums@2"),
+            measured(elsewhere, 1.0, benchmark="texts@1"),
+            measured(stale, 1.0, benchmark="sums@1"),
+        )
+    )
+    assert reasons(select(skills, history, spec=ALL, benchmark="sums")) == {
+        "known": [],
+        "never": ["no finished run evaluated it"],
+        "changed": ["its files have changed since it was evaluated"],
+        "older": ["only version 0.9.0 was evaluated"],
+        "elsewhere": ["no finished run evaluated it on this benchmark"],
+        "stale": ["evaluated on another state of the benchmark (sums@1) than in the newest run"],
+    }
+    assert changed.id == "changed"
+    assert older.version == "1.0.0"
+
+
+def test_benchmarks_are_never_mixed() -> None:
+    """Several benchmarks in the history need a choice; the message names them."""
+    one, other = skill("a"), skill("b")
+    history = History((measured(one, 1.0), measured(other, 0.5, benchmark="texts@1")))
+    with pytest.raises(UsageError) as caught:
+        select([one, other], history, spec=ALL)
+    assert caught.value.problems[0].expected == "one of sums, texts"
+    assert [
+        row["skill_id"] for row in select([one, other], history, spec=ALL, benchmark="texts").selected
+    ] == ["b"]
+    with pytest.raises(UsageError) as misspelt:
+        select([one, other], history, spec=ALL, benchmark="text")
+    assert misspelt.value.problems[0].hint == "did you mean texts?"
+
+
+def test_two_task_files_of_one_name_are_two_benchmarks() -> None:
+    """The content decides: figures on another file of tasks are not compared, though both are called `custom`."""
+    one, other = skill("a"), skill("b")
+    history = History(
+        (measured(one, 0.5, benchmark="custom@0.0.0#new"), measured(other, 1.0, benchmark="custom@0.0.0#old"))
+    )
+    ranking = select([one, other], history, spec=ALL)
+    assert [row["skill_id"] for row in ranking.selected] == ["a"]
+    assert ranking.removed() == {"evaluated": 1}
+
+
+def test_an_empty_history_leaves_everybody_out() -> None:
+    """There is no selection without figures."""
+    ranking = select([skill("a")], History(()), spec=ALL, benchmark="sums")
+    assert (ranking.selected, reasons(ranking)) == ((), {"a": ["no finished run evaluated it"]})
+
+
+@pytest.mark.parametrize("name", ["strategy.yaml", "strategy.yml", "strategy.json"])
+def test_a_strategy_is_read_from_yaml_or_json(tmp_path: Path, name: str) -> None:
+    """Every key of the file takes effect; JSON is YAML too."""
+    path = tmp_path / name
+    path.write_text(
+        '{"filters": {"minCompletionRate": 0.8, "maxErrorRate": 0.05, "maxLatencyP95Ms": 900, '
+        '"adapterTypes": ["http"], "requiredTags": ["length"]}, "sortBy": "compositeScore", "order": "asc", "topK": 3}'
+    )
+    limits = Filters(
+        min_completion_rate=0.8,
+        max_error_rate=0.05,
+        max_latency_p95_ms=900,
+        adapter_types=("http",),
+        required_tags=("length",),
+    )
+    assert read_strategy(path) == SelectionSpec(
+        filters=limits, sort_by=SortKey.COMPOSITE_SCORE, descending=False, top_k=3
+    )
+
+
+@pytest.mark.parametrize("text", ["", "sortBy: completionRate\n", "topK: 0\n", "filters: {}\n"])
+def test_what_a_strategy_leaves_out_asks_for_nothing(tmp_path: Path, text: str) -> None:
+    """A file without filters is fine; 0 takes all."""
+    path = tmp_path / "strategy.yaml"
+    path.write_text(text)
+    assert read_strategy(path) == read_strategy(None) == ALL
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "hint"),
+    [
+        ("filter: {}", "filter", "did you mean filters?"),
+        ("filters: {minCompletion: 0.5}", "filters.minCompletion", "did you mean minCompletionRate?"),
+        ("filters: {minCompletionRate: 1.5}", "filters.minCompletionRate", ""),
+        ("filters: {minCompletionRate: .nan}", "filters.minCompletionRate", ""),
+        ("filters: {maxLatencyP95Ms: .inf}", "filters.maxLatencyP95Ms", ""),
+        ("filters: {minCompletionRate: high}", "filters.minCompletionRate", ""),
+        ("sortBy: latencies", "sortBy", "did you mean latency?"),
+        ("topK: -1", "topK", ""),
+        ("topK: 1.5", "topK", ""),
+    ],
+)
+def test_es15_a_wrong_strategy_is_refused_with_the_place(
+    tmp_path: Path, text: str, key: str, hint: str
+) -> None:
+    """Unknown keys get the nearest right one; numbers that compare with nothing are refused."""
+    path = tmp_path / "strategy.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        read_strategy(path)
+    (problem,) = caught.value.problems
+    assert (problem.where, problem.key, problem.hint) == (str(path), key, hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.yaml", "- 1"), ("a.yaml", "a: ["), ("a.json", "{"), ("no.yaml", None)]
+)
+def test_what_is_no_strategy_is_refused(tmp_path: Path, name: str, text: str | None) -> None:
+    """A list, broken YAML, broken JSON and no file at all."""
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(SkillevalError):
+        read_strategy(tmp_path / name)
+
+
+def test_options_win_over_the_strategy() -> None:
+    """A threshold and a number on the command line take the place of those in the file."""
+    spec = SelectionSpec(filters=Filters(min_completion_rate=0.9), sort_by=SortKey.LATENCY, top_k=3)
+    assert with_options(spec, min_completion=None, top_k=None) == spec
+    changed = with_options(spec, min_completion=0.0, top_k=0)
+    assert (changed.filters.min_completion_rate, changed.top_k, changed.sort_by) == (
+        0.0,
+        None,
+        SortKey.LATENCY,
+    )
