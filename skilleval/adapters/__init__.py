@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from skilleval.adapters.http import HttpAdapter
+from skilleval.adapters.python_function import PythonAdapter
 from skilleval.adapters.replay import ReplayAdapter
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter
 
 ADAPTERS: dict[str, Any] = {
+    "http": HttpAdapter,
+    "python": PythonAdapter,
     "replay": ReplayAdapter,
     "subprocess": SubprocessAdapter,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from skilleval.domain import Reply, Skill
 
@@ -35,3 +35,11 @@ class Adapter(Protocol):
 
     async def aclose(self) -> None:
         """Give back connections and processes."""
+
+
+@runtime_checkable
+class Checking(Protocol):
+    """An adapter that can tell before the first trial that a skill cannot be driven."""
+
+    def check(self, skill: Skill) -> None:
+        """Raise an `AdapterError` that says what is missing and how to mend it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skilleval.adapters.base import Adapter
+from skilleval.adapters.base import Adapter, Checking
 from skilleval.app.parts import (
     adapter_kind,
     adapter_options,
@@ -91,6 +91,10 @@ def prepare(composed: Composed) -> Prepared:
     skills = usable_skills(catalog, skip_invalid=settings.skill_set.skip_invalid)
     reading = _benchmark(settings)
     adapters = build_adapters(settings.adapter, skills, sandbox)
+    for skill in skills:
+        adapter = adapters[adapter_kind(settings.adapter, skill)]
+        if isinstance(adapter, Checking):
+            adapter.check(skill)
     planned = [_planned(skill, settings, sandbox) for skill in skills]
     options = PlanOptions(
         repeats=settings.runner.repeats, seed=settings.runner.seed, timeout_ms=settings.runner.timeout_ms

@@ -1,4 +1,7 @@
-"""Reads `skill.json`, the manifest of a callable skill, and fingerprints the folder it describes."""
+"""Reads `skill.json`, the manifest of a callable skill, and fingerprints the folder it describes.
+
+An `adapter.config.json` beside it is read with it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skilleval.catalog.adapter_config import AdapterConfig, read_adapter_config
 from skilleval.catalog.documents import Document, read_document
 from skilleval.catalog.notices import Notices
 from skilleval.catalog.rules import misspelt, said, schema, violations
@@ -53,19 +57,20 @@ def skill_reading(document: Document) -> SkillReading:
     """Make a skill of a document that was read.
 
     Raises:
-        CatalogError: the document is no manifest, or breaks its rules.
+        CatalogError: the document is no manifest, or it or the `adapter.config.json` beside it breaks its rules.
     """
     problems = _shape_problems(document) or _rule_problems(document)
     if problems:
         msg = f"{document.where} is no usable skill"
         raise CatalogError(msg, problems=problems)
+    config = read_adapter_config(document.path.parent, document.value)
     notices = Notices(document.where)
     known = schema("skill")["properties"]
     for key in document.value:
         if key not in known:
             close = misspelt(key, known)
             notices.add(key, f"unknown key, without effect{f' (did you mean {close}?)' if close else ''}")
-    return SkillReading(skill=_skill(document), notices=notices.texts)
+    return SkillReading(skill=_skill(document, config), notices=notices.texts)
 
 
 def _shape_problems(document: Document) -> tuple[Problem, ...]:
@@ -90,7 +95,7 @@ def _rule_problems(document: Document) -> tuple[Problem, ...]:
     return ()
 
 
-def _skill(document: Document) -> Skill:
+def _skill(document: Document, config: AdapterConfig) -> Skill:
     value: dict[str, Any] = document.value
     folder = document.path.parent
     return Skill(
@@ -98,7 +103,7 @@ def _skill(document: Document) -> Skill:
         version=value["version"],
         name=value["name"],
         adapter=value["adapterType"],
-        entrypoint=value["entrypoint"],
+        entrypoint=config.entrypoint or value["entrypoint"],
         folder=folder,
         source=document.path,
         digest=folder_digest(folder),
@@ -107,6 +112,7 @@ def _skill(document: Document) -> Skill:
         input_schema=value.get("inputSchema", {}),
         output_schema=value.get("outputSchema", {}),
         metadata=value.get("metadata", {}),
+        adapter_options=config.options,
     )
 
 

@@ -1,4 +1,4 @@
-"""What every command that evaluates shares: options as overrides, getting ready with warnings, running with progress."""
+"""What every command that evaluates shares: options as overrides, getting ready, running with progress."""
 
 from __future__ import annotations
 

@@ -161,10 +161,11 @@ def test_es24_a_broken_skill_stops_the_command_unless_skipped(run: Run, folder: 
 
 def test_es30_a_dry_run_validates_counts_and_writes_nothing(run: Run, folder: Path) -> None:
     """--dry-run says how much there is to do and leaves no file, in a sweep too."""
-    once = run("eval", EXAMPLES, "--runs", "2", "--dry-run", "--json")
+    three = [EXAMPLES / name for name in ("calculator", "flaky-calculator", "wrong-calculator")]
+    once = run("eval", *three, "--runs", "2", "--dry-run", "--json")
     assert once.code == 0
     assert once.document["n_trials"] == 3 * 20 * 2
-    sweep = run("eval", EXAMPLES, "-m", "scorer=exact,contains", "--dry-run", "--json")
+    sweep = run("eval", *three, "-m", "scorer=exact,contains", "--dry-run", "--json")
     assert sweep.code == 0
     assert [job["n_trials"] for job in sweep.document["runs"]] == [60, 60]
     assert list(folder.iterdir()) == []

@@ -1,0 +1,84 @@
+"""`python`: calls a function `module:function` of the skill's folder, in a fresh process or, if asked, in this one."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from skilleval.adapters.base import Call
+from skilleval.adapters.python_child import EXCEPTION
+from skilleval.adapters.python_inprocess import InProcess
+from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
+from skilleval.domain import Reply, Status
+from skilleval.errors import AdapterError, Problem
+from skilleval.sandboxes.base import Sandbox
+from skilleval.strict import StrictModel
+
+_NAME = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
+_ENTRYPOINT = re.compile(f"{_NAME}:{_NAME}")
+_CHILD = str(Path(__file__).with_name("python_child.py"))
+_RAISED = f"JSON-RPC error {EXCEPTION}: "
+
+
+class PythonOptions(StrictModel):
+    """`conf/adapter/python.yaml`."""
+
+    inprocess: bool
+    max_output_bytes: Annotated[int, Field(gt=0)]
+
+
+class PythonAdapter:
+    """Calls `function(input)`, or `function(input, seed=…)` where it names a seed; async functions are awaited.
+
+    In a fresh process it is a subprocess skill whose program is ours: same folder, environment, limits and sandbox.
+    """
+
+    Options = PythonOptions
+    kind = "python"
+
+    def __init__(self, options: PythonOptions, sandbox: Sandbox) -> None:
+        if options.inprocess and sandbox.name != "none":
+            raise _contradiction(sandbox.name)
+        self._child = SubprocessAdapter(SubprocessOptions(max_output_bytes=options.max_output_bytes), sandbox)
+        self._inprocess = InProcess(options.max_output_bytes) if options.inprocess else None
+
+    async def invoke(self, call: Call) -> Reply:
+        """Call the function once."""
+        entrypoint = call.skill.entrypoint.strip()
+        if not _ENTRYPOINT.fullmatch(entrypoint):
+            message = f"the entrypoint is not module:function but {entrypoint}"
+            return Reply(status=Status.SKILL_ERROR, failure_kind="bad_entrypoint", message=message)
+        if self._inprocess is not None:
+            return await self._inprocess.invoke(call, entrypoint)
+        program = shlex.join((sys.executable, "-I", _CHILD, entrypoint))
+        return _plain(await self._child.invoke(replace(call, skill=replace(call.skill, entrypoint=program))))
+
+    async def aclose(self) -> None:
+        """Nothing is held between calls."""
+
+
+def _plain(reply: Reply) -> Reply:
+    """Take the words of our own protocol out of a failure."""
+    message = reply.message or ""
+    if reply.failure_kind == "rpc_error" and message.startswith(_RAISED):
+        return replace(reply, failure_kind="exception", message=message.removeprefix(_RAISED))
+    if reply.failure_kind == "no_reply":
+        return replace(reply, message="the function ended its process instead of returning")
+    return reply
+
+
+def _contradiction(sandbox: str) -> AdapterError:
+    problem = Problem(
+        where="config",
+        key="adapter.python.inprocess",
+        expected=f"false with sandbox={sandbox}",
+        found="true",
+        hint="code within skilleval runs in no sandbox: choose sandbox=none, or a process of its own",
+    )
+    return AdapterError("python skills cannot be called", problems=(problem,))
