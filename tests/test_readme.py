@@ -65,6 +65,23 @@ def test_each_command_of_the_table_runs(walked: Path, command: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_created_skill_passes_until_it_is_broken(walked: Path) -> None:
+    """The README's walk with a skill of one's own: create, evaluate, break, mend."""
+    (walk,) = (
+        one for one in re.findall(r"```bash\n(.*?)```", README, re.DOTALL) if "skilleval create" in one
+    )
+    create, evaluate = walk.strip().splitlines()
+    gated = f"{evaluate} --exit-on-fail --min-completion 1"
+    assert shell(create, walked).returncode == 0
+    assert shell(gated, walked).returncode == 0
+    (program,) = (walked / "skills").glob("my-skill*/skill.py")
+    right = program.read_text(encoding="utf-8")
+    program.write_text("raise SystemExit('broken')\n", encoding="utf-8")
+    assert shell(gated, walked).returncode == 3
+    program.write_text(right, encoding="utf-8")
+    assert shell(gated, walked).returncode == 0
+
+
 def test_the_polars_snippet_runs(walked: Path) -> None:
     """The tables can be read as the README says."""
     (snippet,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
