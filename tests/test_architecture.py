@@ -52,7 +52,7 @@ DOORS = {
     "nbformat": {"report.notebook"},
     "rich": {"cli", "report.terminal", "report.comparison"},
     "click": {"cli"},
-    "ruamel": {"config"},
+    "yaml": {"config.compose", "config.settings_text"},
     "jinja2": {"report"},
     "scipy": {"analytics"},
     "polars": {"analytics", "results", "figures", "report", "app"},

@@ -161,7 +161,7 @@ def _table(common: Common, rows: Sequence[tuple[str, ...]]) -> None:
         table.add_column(heading, overflow="fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    common.screen.stdout().print(table)
+    common.screen.show(table)
 
 
 def _text(value: Any) -> str:

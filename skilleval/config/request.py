@@ -8,6 +8,10 @@ from pathlib import Path
 from skilleval.config.shipped import shipped
 
 PROJECT_FILE = "skilleval.yaml"
+EXPERIMENT = "experiment"
+"""The group of small diffs over all other groups; it has no place until one is asked for."""
+BENCHMARK = "benchmark"
+"""The group whose options are found benchmarks, beside the files in `conf/`."""
 
 
 def default_user_file() -> Path:
@@ -48,3 +52,11 @@ class Request:
         own, main = self.project / "benchmarks", shipped("benchmarks")
         named = (("shipped", main),)
         return named if own.resolve() == main else (("project conf", own), *named)
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The groups in which an option can be chosen, Hydra's own and nested ones left out."""
+        folders = [
+            path for _, folder in self.conf_folders for path in folder.glob("*/") if any(path.glob("*.yaml"))
+        ]
+        return frozenset({BENCHMARK, *(path.name for path in folders)})

@@ -35,6 +35,15 @@ def placed(key: str, value: Any) -> dict[str, Any]:
     return dict(value)
 
 
+def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a tree in which what stands above wins, key by key; lists are replaced as a whole."""
+    both = dict(below)
+    for name, value in above.items():
+        deep = isinstance(value, Mapping) and isinstance(both.get(name), Mapping)
+        both[name] = merged(both[name], value) if deep else value
+    return both
+
+
 def without(tree: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Give a copy that lacks what stands at a dotted key."""
     head, _, rest = key.partition(".")

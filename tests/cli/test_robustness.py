@@ -261,10 +261,14 @@ def test_what_is_redacted_reaches_no_file(run: Run, replayed: Replayed) -> None:
     """A pattern of privacy.redact keeps what it matches out of tables and reports; the manifest counts the places."""
     address = "jane@example.org"
     arguments = replayed({"t1": {"output": {"result": f"write to {address}"}}, "t2": RIGHT})
-    done = run("eval", *arguments, "privacy.redact=['[a-z]+@[a-z.]+']", "--format", "html", "json", "csv", "--json")
+    done = run(
+        "eval", *arguments, "privacy.redact=['[a-z]+@[a-z.]+']", "--format", "html", "json", "csv", "--json"
+    )
     assert done.code == 0, done.err
     folder = done.run_folder()
-    assert [path for path in folder.rglob("*") if path.is_file() and address.encode() in path.read_bytes()] == []
+    assert [
+        path for path in folder.rglob("*") if path.is_file() and address.encode() in path.read_bytes()
+    ] == []
     outputs = pl.read_parquet(folder / "trials" / "*.parquet")["output"].to_list()
     assert '{"result":"write to [redacted]"}' in outputs
     privacy = json.loads((folder / "manifest.json").read_text())["privacy"]

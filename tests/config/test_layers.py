@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skilleval.config.layers import parse_value, setting, setting_list, where, write_setting
+from skilleval.config.layers import parse_value, setting, setting_list, where
 from skilleval.config.request import Request
 from skilleval.errors import ConfigError
 
@@ -61,9 +61,9 @@ def test_a_setting_is_given_resolved(request_for: RequestFor) -> None:
 
 
 def test_all_settings_below_a_key_are_given(request_for: RequestFor) -> None:
-    """A key with settings below it gives those."""
+    """A key with settings below it gives those, behind the option that is chosen."""
     keys = [one.key for one in setting(request_for(), "gate")]
-    assert keys == ["gate.min_completion", "gate.exit_on_fail", "gate.fail_on_error"]
+    assert keys == ["gate", "gate.min_completion", "gate.exit_on_fail", "gate.fail_on_error"]
 
 
 @pytest.mark.usefixtures("project_file")
@@ -89,84 +89,76 @@ def test_a_projects_conf_is_a_layer_of_its_own(project: Path, request_for: Reque
     assert (one.value, one.layer, one.source) == (True, "project conf", str(path))
 
 
+def test_a_file_of_a_shipped_name_is_seen_over_the_shipped_one(
+    project: Path, request_for: RequestFor
+) -> None:
+    """Of a file that extends another one, each key is traced to the file that says it."""
+    path = project / "conf" / "runner" / "default.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("repeats: 7\n")
+    said = where(request_for(), "runner.repeats")
+    assert [(one.layer, one.value) for one in said] == [("shipped", 1), ("project conf", 7)]
+    (other,) = setting(request_for(), "runner.retries")
+    assert other.source.endswith("conf/runner/default.yaml")
+    assert (other.layer, other.source == str(path)) == ("shipped", False)
+
+
+@pytest.mark.usefixtures("project_file")
+def test_the_choice_of_a_group_is_given(request_for: RequestFor) -> None:
+    """A group as key gives the option that is in force, with the layer that chooses it."""
+    (chosen,) = setting(request_for(), "scorer")
+    assert (chosen.key, chosen.value, chosen.layer) == ("scorer", "exact", "project file")
+    (several,) = setting(request_for("scorer=[exact,contains]"), "scorer")
+    assert (several.value, several.layer) == (["exact", "contains"], "command line")
+
+
+@pytest.mark.usefixtures("project_file")
+def test_every_choice_of_a_group_is_given_in_order(user_file: Path, request_for: RequestFor) -> None:
+    """All who choose an option of a group are listed, weakest first."""
+    user_file.parent.mkdir()
+    user_file.write_text("defaults: [{override scorer: [contains]}]\n")
+    said = where(request_for("scorer=task"), "scorer")
+    assert [(one.layer, one.value) for one in said] == [
+        ("shipped", "task"),
+        ("user file", ["contains"]),
+        ("project file", "exact"),
+        ("command line", "task"),
+    ]
+
+
+def test_an_experiment_chooses_before_the_command_line(request_for: RequestFor) -> None:
+    """What an experiment chooses is told with its file."""
+    said = where(request_for("+experiment=demo"), "skill_set")
+    chosen = [(one.value, Path(one.source).name) for one in said if one.key == "skill_set"]
+    assert chosen == [("paths", "eval.yaml"), ("examples", "demo.yaml")]
+
+
 @pytest.mark.parametrize("look", [setting, where])
-def test_an_unknown_key_is_answered_with_the_nearest(
+def test_a_group_without_a_choice_is_said(
     request_for: RequestFor, look: Callable[[Request, str], Any]
 ) -> None:
-    """Looking a misspelt key up names the right one."""
-    with pytest.raises(ConfigError, match="did you mean repeats"):
-        look(request_for(), "runner.repeat")
+    """A group of which nothing is in use is answered with how to choose."""
+    with pytest.raises(ConfigError, match=r"\+experiment=OPTION"):
+        look(request_for(), "experiment")
 
 
-def test_setting_a_value_keeps_the_rest_of_the_file(project_file: Path, request_for: RequestFor) -> None:
-    """Only the value changes: comments, order and style stay."""
-    write_setting(project_file, "runner.repeats", 4, request=request_for())
-    assert project_file.read_text() == _PROJECT.replace("repeats: 2 ", "repeats: 4 ")
+def test_two_scorers_in_one_block_are_not_listed_as_one(project: Path, request_for: RequestFor) -> None:
+    """Looking at settings refuses what a run would refuse."""
+    path = project / "conf" / "scorer" / "mine.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("# @package scorers.exact\nkind: exact\n")
+    with pytest.raises(ConfigError, match=r"scorers\.mine"):
+        setting_list(request_for("scorer=[exact,mine]"))
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("report.title", "yes"),
-        ("report.title", "1.0"),
-        ("report.formats", ["json", "html"]),
-        ("scorers.exact.tolerance", 0.5),
-        ("report.title", None),
-        ("skill_set.paths", ["a: b", "# c"]),
-    ],
-)
-def test_a_value_that_was_set_is_read_back(
-    project_file: Path, request_for: RequestFor, key: str, value: Any
+@pytest.mark.parametrize(("key", "hint"), [("runner.repeat", "repeats"), ("scorrer", "scorer")])
+@pytest.mark.parametrize("look", [setting, where])
+def test_an_unknown_key_is_answered_with_the_nearest(
+    request_for: RequestFor, look: Callable[[Request, str], Any], key: str, hint: str
 ) -> None:
-    """What was set is in force, with its type."""
-    write_setting(project_file, key, value, request=request_for())
-    (one,) = setting(request_for(), key)
-    assert (one.value, one.layer) == (value, "project file")
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "hint"),
-    [
-        ("runner.repeat", 3, "did you mean repeats"),
-        ("runner.repeats", 0, "greater than or equal to 1"),
-        ("runner.repeats", "many", "valid integer"),
-        ("scorers.exact.stripp", 1, "did you mean strip"),
-        ("runner", 3, "RunnerSettings"),
-        ("runner.repeats.deep", 3, "runner.repeats"),
-        ("defaults", "x", "skilleval.yaml|defaults"),
-    ],
-)
-def test_a_wrong_setting_leaves_the_file_untouched(
-    project_file: Path, request_for: RequestFor, key: str, value: Any, hint: str
-) -> None:
-    """An unknown key or a bad value is refused, and nothing is written."""
-    with pytest.raises(ConfigError, match=hint):
-        write_setting(project_file, key, value, request=request_for())
-    assert project_file.read_text() == _PROJECT
-    assert [path.name for path in project_file.parent.iterdir()] == ["skilleval.yaml"]
-
-
-def test_the_users_file_is_made_where_there_is_none(user_file: Path, request_for: RequestFor) -> None:
-    """The first setting of a user makes the folder and the file."""
-    write_setting(user_file, "runner.jitter", 0.25, request=request_for())
-    assert user_file.read_text() == "runner:\n  jitter: 0.25\n"
-
-
-def test_only_a_file_that_is_read_can_be_written(tmp_path: Path, request_for: RequestFor) -> None:
-    """A setting in a file that nobody reads would have no effect, so it is refused."""
-    with pytest.raises(ConfigError, match="not read as settings"):
-        write_setting(tmp_path / "other.yaml", "runner.repeats", 2, request=request_for())
-
-
-def test_a_linked_file_stays_a_link(tmp_path: Path, project: Path, request_for: RequestFor) -> None:
-    """Settings kept elsewhere and linked are changed where they are."""
-    real = tmp_path / "dotfiles.yaml"
-    real.write_text("runner: {repeats: 2}\n")
-    link = project / "skilleval.yaml"
-    link.symlink_to(real)
-    write_setting(link, "runner.repeats", 3, request=request_for())
-    assert link.is_symlink()
-    assert real.read_text() == "runner: {repeats: 3}\n"
+    """Looking a misspelt key or group up names the right one."""
+    with pytest.raises(ConfigError, match=rf"did you mean {hint}\?"):
+        look(request_for(), key)
 
 
 @pytest.mark.parametrize(

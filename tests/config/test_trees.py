@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilleval.config.trees import at, covers, leaves, placed, siblings, without
+from skilleval.config.trees import at, covers, leaves, merged, placed, siblings, without
 
 _TREE = {"a": {"b": 1, "c": {}}, "d": [1]}
 
@@ -23,6 +23,14 @@ def test_a_value_is_placed_under_its_dotted_key() -> None:
     """Placing and finding are inverse; the empty key is the root."""
     assert placed("a.b", 1) == {"a": {"b": 1}}
     assert placed("", {"a": 1}) == {"a": 1}
+
+
+def test_trees_are_merged_key_by_key() -> None:
+    """What stands above wins where both say something; lists and values are replaced, nothing is changed in place."""
+    above = {"a": {"b": 2}, "d": {"e": 1}}
+    assert merged(_TREE, above) == {"a": {"b": 2, "c": {}}, "d": {"e": 1}}
+    assert merged({"a": {"b": 1}}, {"a": None}) == {"a": None}
+    assert _TREE == {"a": {"b": 1, "c": {}}, "d": [1]}
 
 
 @pytest.mark.parametrize(

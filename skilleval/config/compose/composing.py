@@ -14,10 +14,12 @@ from omegaconf import DictConfig, OmegaConf
 
 from skilleval.config.compose.messages import FOREIGN, located, mapped
 from skilleval.config.compose.overrides import group_choices
+from skilleval.config.compose.placement import check_placement
 from skilleval.config.compose.session import Sources, loader_of, read_sources
 from skilleval.config.request import Request
 from skilleval.config.settings import Settings
 from skilleval.config.trees import at, covers, leaves, siblings
+from skilleval.config.wording import in_plain_words
 from skilleval.errors import ConfigError, Problem
 from skilleval.strict import nearest
 
@@ -132,6 +134,7 @@ def build_composed(
     Raises:
         ConfigError: a setting is missing, unknown or wrong.
     """
+    check_placement(sources)
     overrides = sources.request.overrides
     bare = without_hydra(config)
     _refuse_missing(bare, sources)
@@ -148,8 +151,8 @@ def check_draft(sources: Sources) -> None:
         ConfigError: a setting is unknown or wrong.
     """
     bare = without_hydra(compose_config(sources))
+    check_placement(sources)
     values = plain_values(bare, sources)
-    _refuse_unknown_options(values, sources)
     missing = _missing(bare, sources)
     try:
         _settings(values, sources)
@@ -157,6 +160,7 @@ def check_draft(sources: Sources) -> None:
         problems = tuple(one for one in error.problems if one.key not in missing)
         if problems:
             raise ConfigError("the settings cannot be used", problems=problems) from None
+    _refuse_unknown_options(values, sources)
 
 
 def without_hydra(config: DictConfig) -> DictConfig:
@@ -203,7 +207,9 @@ def _settings(values: Mapping[str, Any], sources: Sources) -> Settings:
     try:
         return Settings.parse(values, where="config")
     except ConfigError as error:
-        raise located(error, sources) from None
+        groups = sources.request.groups
+        problems = tuple(in_plain_words(one, Settings, values, groups) for one in error.problems)
+        raise located(ConfigError(error.message, problems=problems), sources) from None
 
 
 def _refuse_unknown_options(values: Mapping[str, Any], sources: Sources) -> None:

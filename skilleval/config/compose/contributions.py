@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hydra.core.config_loader import ConfigLoader
 from hydra.core.default_element import ResultDefault
 from hydra.plugins.config_source import ConfigSource
 from hydra.types import RunMode
 from omegaconf import OmegaConf
 
+from skilleval.config.compose.extending import ConfFolder
+from skilleval.config.compose.origins import Origins
 from skilleval.config.compose.overrides import parse_overrides, source_of
 from skilleval.config.compose.plugins import SkillevalSource
 from skilleval.config.compose.session import Sources, loader_of
@@ -34,7 +35,13 @@ def read_contributions(sources: Sources) -> tuple[Contribution, ...]:
         defaults = loader.compute_defaults_list(
             config_name=request.config_name, overrides=list(request.overrides), run_mode=RunMode.RUN
         )
-        found = [_contribution(loader, default) for default in defaults.defaults if _is_ours(default)]
+        origins = Origins(loader, request)
+        found = [
+            one
+            for default in defaults.defaults
+            if _is_ours(default)
+            for one in _contributed(origins, default)
+        ]
     set_values = {override.input_line for override in defaults.config_overrides}
     given = [
         Contribution(
@@ -53,20 +60,20 @@ def _is_ours(default: ResultDefault) -> bool:
     return not path.startswith("hydra/") and not (default.package or "").startswith("hydra")
 
 
-def _contribution(loader: ConfigLoader, default: ResultDefault) -> Contribution:
+def _contributed(origins: Origins, default: ResultDefault) -> Iterator[Contribution]:
+    """Give what a config says, file by file where one is laid over another."""
     path = default.config_path or ""
-    source = next(source for source in loader.get_sources() if source.is_config(path))
+    for layer, file, values in _said(origins.of(path), path):
+        kept = {key: value for key, value in values.items() if key not in {"defaults", "hydra"}}
+        yield Contribution(layer=layer, source=file, values=dict(leaves(placed(default.package or "", kept))))
+
+
+def _said(source: ConfigSource, path: str) -> list[tuple[str, str, Mapping[str, Any]]]:
+    if isinstance(source, ConfFolder):
+        return [(piece.layer, str(piece.path), piece.values) for piece in source.pieces(path)]
     config = OmegaConf.to_container(source.load_config(path).config)
-    values = (
-        {key: value for key, value in config.items() if key not in {"defaults", "hydra"}}
-        if isinstance(config, dict)
-        else {}
-    )
-    layer, file = _origin(source, path)
-    return Contribution(layer=layer, source=file, values=dict(leaves(placed(default.package or "", values))))
-
-
-def _origin(source: ConfigSource, path: str) -> tuple[str, str]:
+    values = {str(key): value for key, value in config.items()} if isinstance(config, dict) else {}
     if isinstance(source, SkillevalSource):
-        return source.file_of(path)
-    return "shipped" if source.provider == "main" else source.provider, source_of(source.path, path)
+        return [(*source.file_of(path), values)]
+    layer = "shipped" if source.provider == "main" else source.provider
+    return [(layer, source_of(source.path, path), values)]

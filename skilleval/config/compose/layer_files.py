@@ -12,6 +12,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import MarkedYAMLError, YAMLError
 
+from skilleval.config.compose.phrases import Phrase, hydra_phrase, yaml_phrase
 from skilleval.config.request import PROJECT_FILE, Request, default_user_file
 from skilleval.config.trees import without
 from skilleval.errors import ConfigError, Problem
@@ -54,19 +55,41 @@ def read_layers(request: Request) -> tuple[LayerFile, LayerFile]:
         problem = Problem(where=str(project), expected="a settings file", found="no such file")
         raise ConfigError("the settings file cannot be read", problems=(problem,))
     return (
-        LayerFile(name="user_file", layer="user file", path=user, values=_read(user)),
-        LayerFile(name="project_file", layer="project file", path=project, values=_read(project)),
+        LayerFile(name="user_file", layer="user file", path=user, values=_values(user)),
+        LayerFile(name="project_file", layer="project file", path=project, values=_values(project)),
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
+def _values(path: Path) -> dict[str, Any]:
+    return read_mapping(path) if path.is_file() else {}
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """Read a file of settings.
+
+    Raises:
+        ConfigError: it cannot be read, is no YAML (with the line), or no mapping.
+    """
     try:
-        return parse_mapping(path.read_text(encoding="utf-8"), path)
-    except (OSError, UnicodeDecodeError) as error:
-        problem = Problem(where=str(path), expected="a readable UTF-8 file", found=str(error))
-        raise ConfigError("the settings file cannot be read", problems=(problem,)) from None
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        found = f"bytes that are no UTF-8 at byte {error.start}"
+    except OSError as error:
+        found = (error.strerror or "a file that cannot be opened").lower()
+    else:
+        return parse_mapping(text, path)
+    problem = Problem(where=str(path), expected="a readable UTF-8 file", found=found)
+    raise ConfigError("the settings file cannot be read", problems=(problem,))
+
+
+def choosing_file(request: Request, name: str) -> tuple[str, Path, Mapping[str, Any]] | None:
+    """Give the file whose defaults list a config takes, with its layer and values: the first one that has a list."""
+    for layer, folder in request.conf_folders:
+        path = folder / f"{name}.yaml"
+        values = read_mapping(path) if path.is_file() else {}
+        if "defaults" in values:
+            return layer, path, values
+    return None
 
 
 def parse_mapping(text: str, path: Path) -> dict[str, Any]:
@@ -87,12 +110,23 @@ def parse_mapping(text: str, path: Path) -> dict[str, Any]:
 
 
 def yaml_error(error: Exception, path: Path | str) -> ConfigError:
-    """Say where a file stops being YAML."""
-    where, found = str(path), str(error)
+    """Say where a file stops being YAML, or which value in it cannot be read."""
+    if isinstance(error, OmegaConfBaseException):
+        phrase = hydra_phrase(str(error)) or Phrase(expected="a value", found="one that cannot be read")
+        problem = Problem(
+            where=str(path),
+            key=str(error.full_key or ""),
+            expected=phrase.expected,
+            found=phrase.found,
+            hint=phrase.hint,
+        )
+        return ConfigError("a settings file cannot be read", problems=(problem,))
+    where, said = str(path), str(error)
     mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
     if mark is not None:
-        where, found = f"{path}:{mark.line + 1}:{mark.column + 1}", str(error.problem).removeprefix("found ")  # type: ignore[attr-defined]  # an untyped class
-    return ConfigError("a file is not YAML", problems=(Problem(where=where, expected="YAML", found=found),))
+        where, said = f"{path}:{mark.line + 1}:{mark.column + 1}", f"{error.context}: {error.problem}"  # type: ignore[attr-defined]  # an untyped class
+    problem = Problem(where=where, expected="YAML", found=yaml_phrase(said))
+    return ConfigError("a file is not YAML", problems=(problem,))
 
 
 def parse_scalar(text: str) -> Any:

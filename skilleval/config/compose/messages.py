@@ -8,14 +8,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from hydra.core.object_type import ObjectType
+from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException, MissingConfigException
 from omegaconf.errors import OmegaConfBaseException
 from yaml import MarkedYAMLError, YAMLError
 
 from skilleval.config.compose.contributions import Contribution, read_contributions
 from skilleval.config.compose.layer_files import SUBTREES, yaml_error
-from skilleval.config.compose.overrides import overridden_groups
-from skilleval.config.compose.session import Sources
+from skilleval.config.compose.overrides import overridden_groups, parse_overrides
+from skilleval.config.compose.phrases import Phrase, hydra_phrase
+from skilleval.config.compose.session import Sources, loader_of
+from skilleval.config.request import EXPERIMENT
 from skilleval.config.trees import covers, siblings
 from skilleval.errors import ConfigError, Problem
 from skilleval.strict import nearest
@@ -57,12 +61,17 @@ def config_error(error: Exception, sources: Sources, known: Callable[[], Mapping
             error.problem_mark.name if isinstance(error, MarkedYAMLError) and error.problem_mark else "conf"
         )
         return yaml_error(error, place)
+    if isinstance(error, OSError) and error.strerror:
+        problem = Problem(
+            where=str(error.filename or "conf"), expected="a file to read", found=error.strerror.lower()
+        )
+        return ConfigError("a file cannot be read", problems=(problem,))
     if isinstance(error, MissingConfigException):
         return _missing_option(error, sources)
     text = _first_words(error)
     unknown = _NOT_OVERRIDDEN.search(text)
     if unknown:
-        return _unknown_key(unknown[1], text, sources, known)
+        return _unknown_key(unknown[1], error, sources, known)
     return ConfigError("the settings cannot be composed", problems=(_other(text, error, sources),))
 
 
@@ -77,18 +86,34 @@ def _first_words(error: Exception) -> str:
 
 def _missing_option(error: MissingConfigException, sources: Sources) -> ConfigError:
     group, _, option = (error.missing_cfg_file or "").rpartition("/")
-    options = [str(name) for name in error.options or ()]
+    lister = next((str(layer.path) for layer in sources.layers if option in _texts(layer.values)), None)
+    if not group and lister:
+        expected = "override /GROUP: OPTION in each entry"
+        problem = Problem(where=lister, key="defaults", expected=expected, found=option)
+        return ConfigError("there is no such config", problems=(problem,))
     if not group:
-        problem = Problem(where=_COMMAND_LINE, expected="a primary config", found=option)
+        problem = Problem(where=_COMMAND_LINE, key="--config-name", expected="a primary config", found=option)
         return ConfigError("there is no such config", problems=(problem,))
     problem = Problem(
         where=_chooser(group, sources),
         key=group,
         expected=f"an option of the group {group}",
         found=option,
-        hint=nearest(option, options),
+        hint=nearest(option, _options(group, sources)),
     )
     return ConfigError("there is no such option", problems=(problem,))
+
+
+def _texts(values: Mapping[str, Any]) -> list[str]:
+    """Give the entries of a defaults list that are bare names of configs."""
+    entries = values.get("defaults")
+    return [one for one in entries if isinstance(one, str)] if isinstance(entries, list) else []
+
+
+def _options(group: str, sources: Sources) -> list[str]:
+    """Give the options of a group: Hydra names none where several were chosen in a list."""
+    with loader_of(sources) as loader:
+        return [str(name) for name in loader.get_group_options(group, results_filter=ObjectType.CONFIG)]
 
 
 def _chooser(group: str, sources: Sources) -> str:
@@ -100,8 +125,9 @@ def _chooser(group: str, sources: Sources) -> str:
 
 
 def _unknown_key(
-    key: str, text: str, sources: Sources, known: Callable[[], Mapping[str, Any]]
+    key: str, error: Exception, sources: Sources, known: Callable[[], Mapping[str, Any]]
 ) -> ConfigError:
+    text = _first_words(error)
     where = _mentioned(text, sources) or _COMMAND_LINE
     if f"use +{key}=" in text and "default list" in text:
         problem = Problem(
@@ -111,32 +137,80 @@ def _unknown_key(
     if key.partition(".")[0] == "hydra":
         problem = Problem(where=where, key=key, expected="a key of Hydra's own", hint="see --cfg hydra")
         return ConfigError("there is no such setting", problems=(problem,))
+    # Of `runner={repeets: 3}` Hydra names the mapping alone, OmegaConf the key.
+    deeper = _FULL_KEY.search(str(error.__cause__ or ""))
+    key = deeper[1] if deeper and covers(key, deeper[1]) else key
     found, names = siblings(known(), key)
+    if "defaults list" in text and key == EXPERIMENT:
+        hint = f"an experiment is asked for on the command line: +{EXPERIMENT}=NAME"
+        problem = Problem(where=where, key=key, expected="a group that is in use", hint=hint)
+        return ConfigError("a group has no place yet", problems=(problem,))
     if "defaults list" in text:  # a group is meant, not a key
         groups = {subtree: group for group, subtree in SUBTREES.items()}
         names = [groups.get(name, name) for name in names]
-    problem = Problem(where=where, key=key, expected="a known key", found=found, hint=nearest(found, names))
+    hint = (
+        nearest(found, names) if names else f"{key.rpartition('.')[0]} is one value, without keys of its own"
+    )
+    problem = Problem(where=where, key=key, expected="a known key", found=found, hint=hint)
     return ConfigError("there is no such setting", problems=(problem,))
 
 
 def _other(text: str, error: Exception, sources: Sources) -> Problem:
-    where = _mentioned(text, sources) or "config"
-    text = re.sub(r"^In '[^']*': | in '(user|project)_file'", "", text)
+    """Say any other mistake; what we have no words for is quoted as a hint, never as what was found."""
+    override = _ill_typed_choice(sources)
+    if override is not None:
+        return override
     key = _FULL_KEY.search(f"{text}\n{error.__cause__ or ''}")
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    said = [
-        line
-        for line in lines
-        if not line.startswith(("full_key:", "object_type=", "reference_type=", "See http"))
+    phrase = hydra_phrase(f"{text}\n") or Phrase(expected="settings that fit together", hint=_quoted(text))
+    where = _mentioned(text, sources) or _writer(phrase, sources)
+    return Problem(
+        where=where,
+        key=phrase.key or (key[1] if key else ""),
+        expected=phrase.expected,
+        found=phrase.found,
+        hint=phrase.hint,
+    )
+
+
+def _quoted(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines()]
+    noise = ("full_key:", "object_type=", "reference_type=", "See http")
+    return f"Hydra says: {'; '.join(line for line in lines if line and not line.startswith(noise))}"
+
+
+def _ill_typed_choice(sources: Sources) -> Problem | None:
+    """Find the override that gives a group something else than the name of an option: Hydra does not name it."""
+    given = parse_overrides(sources.request.overrides)
+    groups = sources.request.groups
+    one = next((one for one in given if one.key_or_group in groups and _is_no_choice(one)), None)
+    if one is None:
+        return None
+    group = str(one.key_or_group)
+    return Problem(
+        where=f"{_COMMAND_LINE}: {one.input_line}",
+        key=group,
+        expected=f"an option of the group {group}",
+        found=str(one.input_line).partition("=")[2],
+        hint=nearest("", _options(group, sources)),
+    )
+
+
+def _is_no_choice(override: Override) -> bool:
+    if override.is_delete() or override.is_sweep_override():
+        return False
+    value = override.value()
+    values = value if isinstance(value, list) else [value]
+    return not all(isinstance(one, str | dict) for one in values)
+
+
+def _writer(phrase: Phrase, sources: Sources) -> str:
+    """Give who wrote what a phrase is about: a settings file with a defaults list, or the command line."""
+    if phrase.key == "defaults":
+        return next((str(layer.path) for layer in sources.layers if layer.values.get("defaults")), "config")
+    written = [
+        one.input_line for one in parse_overrides(sources.request.overrides) if one.key_or_group == phrase.key
     ]
-    hint = ""
-    if text.startswith("Ambiguous value"):
-        where, said, hint = (
-            _COMMAND_LINE,
-            said[:1],
-            "a list is [a,b], one text is 'a,b' in quotes, several runs are -m",
-        )
-    return Problem(where=where, key=key[1] if key else "", found="; ".join(said), hint=hint)
+    return f"{_COMMAND_LINE}: {written[0]}" if written and phrase.key else "config"
 
 
 def _mentioned(text: str, sources: Sources) -> str | None:

@@ -11,8 +11,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, Quote, QuotedString, ValueType
 from hydra.errors import HydraException
 
-from skilleval.config.compose.layer_files import parse_mapping
-from skilleval.config.request import Request
+from skilleval.config.compose.layer_files import choosing_file
+from skilleval.config.request import EXPERIMENT, Request
 from skilleval.errors import ConfigError, Problem, UsageError
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -70,8 +70,9 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
     for text in overrides:
         try:
             parsed.extend(parser.parse_overrides([text]))
-        except HydraException as error:
-            found = str(error).splitlines()[0].removeprefix("LexerNoViableAltException: ")
+        except HydraException:
+            _, equals, value = text.partition("=")
+            found = f"the value {value}" if equals else "no equals sign"
             hint = "quote special characters: \"key='a, b'\""
             problem = Problem(where="command line", key=text, expected="key=value", found=found, hint=hint)
             raise ConfigError("an override cannot be read", problems=(problem,)) from None
@@ -81,11 +82,19 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
 def chosen_groups(request: Request, parsed: Sequence[Override]) -> frozenset[str]:
     """Give the groups that the command line decides: by `group=option`, by a sweep, or by an experiment."""
     chosen = {override.key_or_group for override in parsed if _may_choose(override)}
-    for override in parsed:
-        if override.key_or_group == "experiment":
-            for name in _options(override):
-                chosen |= _overridden_groups(request, name)
+    for _, _, values in experiments(request, parsed):
+        chosen |= overridden_groups(values)
     return frozenset(chosen)
+
+
+def experiments(
+    request: Request, parsed: Sequence[Override] | None = None
+) -> tuple[tuple[str, Path, Mapping[str, Any]], ...]:
+    """Give the files of the experiments that the command line asks for, as far as they choose options."""
+    overrides = parse_overrides(request.overrides) if parsed is None else parsed
+    names = [name for one in overrides if one.key_or_group == EXPERIMENT for name in _options(one)]
+    found = [choosing_file(request, f"{EXPERIMENT}/{name}") for name in names]
+    return tuple(one for one in found if one)
 
 
 def group_choices(overrides: Sequence[str]) -> list[str]:
@@ -107,15 +116,6 @@ def _options(override: Override) -> list[str]:
         return list(override.sweep_string_iterator())
     value = override.value()
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]
-
-
-def _overridden_groups(request: Request, experiment: str) -> set[str]:
-    """Read which groups the file of an experiment decides; where several exist the first one wins."""
-    for _, folder in request.conf_folders:
-        path = folder / "experiment" / f"{experiment}.yaml"
-        if path.is_file():
-            return overridden_groups(parse_mapping(path.read_text(encoding="utf-8"), path))
-    return set()
 
 
 def overridden_groups(values: Mapping[str, Any]) -> set[str]:

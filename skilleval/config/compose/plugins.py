@@ -1,4 +1,4 @@
-"""What Hydra is taught: found benchmarks and settings files are configs, and a user's `conf/` comes first."""
+"""What Hydra is taught: benchmarks and settings files are configs, and a user's `conf/` comes first and extends."""
 
 from __future__ import annotations
 
@@ -12,36 +12,23 @@ from hydra.plugins.config_source import ConfigLoadError, ConfigResult, ConfigSou
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
+from skilleval.config.compose.benchmarks import (
+    benchmark_file,
+    benchmark_name,
+    benchmark_names,
+    benchmark_values,
+)
+from skilleval.config.compose.extending import SCHEME, ConfFolder
 from skilleval.config.compose.session import Session, current_sources
-from skilleval.config.request import Request
+from skilleval.config.request import BENCHMARK
 
 PROVIDER = "skilleval"
-BENCHMARK = "benchmark"
 
 
 def register() -> None:
     """Make Hydra use the plugins; doing it again changes nothing."""
-    for plugin in (SkillevalSource, UserFolders):
+    for plugin in (SkillevalSource, ConfFolder, UserFolders):
         Plugins.instance().register(plugin)
-
-
-def benchmark_file(request: Request, name: str) -> tuple[str, Path] | None:
-    """Give the file of a found benchmark and what its folder is called; the project's own comes first."""
-    if not name or "/" in name or name.startswith("."):
-        return None
-    for label, folder in request.benchmark_folders:
-        for path in (folder / name / "benchmark.json", folder / f"{name}.json"):
-            if path.is_file():
-                return label, path
-    return None
-
-
-def benchmark_names(request: Request) -> list[str]:
-    """Give the names of all found benchmarks: the folder's, or the file's without `.json`."""
-    folders = [folder for _, folder in request.benchmark_folders]
-    nested = {path.parent.name for folder in folders for path in folder.glob("*/benchmark.json")}
-    flat = {path.stem for folder in folders for path in folder.glob("*.json")}
-    return sorted(nested | flat)
 
 
 class SkillevalSource(ConfigSource):
@@ -90,17 +77,17 @@ class SkillevalSource(ConfigSource):
         for layer in self._sources.layers:
             if layer.name == config_path:
                 return layer.layer, str(layer.path)
-        label, path = benchmark_file(self._sources.request, _option(config_path)) or ("shipped", Path())
+        label, path = benchmark_file(self._sources.request, benchmark_name(config_path)) or (
+            "shipped",
+            Path(),
+        )
         return label, str(path)
 
     def _values(self, config_path: str) -> dict[str, Any] | None:
         for layer in self._sources.layers:
             if layer.name == config_path.removesuffix(".yaml"):
                 return dict(layer.values)
-        name = _option(config_path)
-        if not name or benchmark_file(self._sources.request, name) is None:
-            return None
-        return {"defaults": ["named", "_self_"], "name": name}
+        return benchmark_values(self._sources.request, config_path)
 
 
 class UserFolders(SearchPathPlugin):
@@ -112,11 +99,5 @@ class UserFolders(SearchPathPlugin):
         if sources is None:
             return  # another program in this process uses Hydra for itself
         for label, folder in sources.request.conf_folders[:-1]:
-            search_path.prepend(label, f"file://{folder}", SearchPathQuery(provider="main"))
+            search_path.prepend(label, f"{SCHEME}://{folder}", SearchPathQuery(provider="main"))
         search_path.append(PROVIDER, "skilleval://")
-
-
-def _option(config_path: str) -> str:
-    """Give the option's name where the path leads into the group of benchmarks, else ""."""
-    group, _, name = config_path.removesuffix(".yaml").partition("/")
-    return name if group == BENCHMARK else ""

@@ -199,8 +199,9 @@ def _hand_over(task: Task, flags: Sequence[str]) -> tuple[Outcome, ...]:
                 "Hydra cannot use these options", hint="see skilleval eval --hydra-help"
             ) from None
     except KeyboardInterrupt:
-        if not any(outcome["exit_code"] == _INTERRUPTED for outcome in task.read_outcomes()):
+        if task.sweep_dir is None:
             raise
+        return _interrupted(task.read_outcomes())
     except BrokenPipeError:
         raise  # whoever read the output of a flag has left
     except FOREIGN as error:
@@ -208,6 +209,14 @@ def _hand_over(task: Task, flags: Sequence[str]) -> tuple[Outcome, ...]:
             raise
         raise config_error(error, task.sources, lambda: known_values(task.sources)) from None
     return task.read_outcomes()
+
+
+def _interrupted(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
+    """Tell how far a sweep came that the user stopped, also where no job was running at that moment."""
+    if any(outcome["exit_code"] == _INTERRUPTED for outcome in outcomes):
+        return outcomes
+    rest: Outcome = {"job": len(outcomes), "overrides": [], "exit_code": _INTERRUPTED}
+    return (*outcomes, {**rest, "error": "the sweep was stopped before this job"})
 
 
 @contextmanager

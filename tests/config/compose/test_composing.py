@@ -24,7 +24,7 @@ def test_the_defaults_are_those_of_conf(composing: Compose) -> None:
     assert settings.experiment_name == "default"
     assert settings.benchmark.name == "coding-easy"
     assert settings.adapter.kind == "auto"
-    assert settings.adapter.options == {"subprocess": {"max_output_bytes": 1_000_000}}
+    assert settings.adapter.options["subprocess"] == {"max_output_bytes": 1_000_000}
     assert settings.sandbox.options == {"pass_env": []}
     assert (settings.runner.repeats, settings.runner.concurrency, settings.runner.timeout_ms) == (1, 4, 30000)
     assert settings.gate.min_completion == 0.7
@@ -43,13 +43,10 @@ def test_every_scorer_stands_under_its_name(composing: Compose) -> None:
 
 def test_the_task_scorer_takes_the_options_of_the_files_of_others(composing: Compose) -> None:
     """Defaults of a scorer stand once: the task scorer's blocks equal what the scorers say alone."""
-    alone = composing("scorer=[exact,contains]").settings.scorers
+    kinds = ("exact", "contains", "custom", "regex", "json_schema", "numeric")
+    alone = composing(f"scorer=[{','.join(kinds)}]").settings.scorers
     task = composing().settings.scorers["task"]
-    assert task.options == {
-        "fallback": "exact",
-        "exact": alone["exact"].options,
-        "contains": alone["contains"].options,
-    }
+    assert task.options == {"fallback": "exact"} | {kind: alone[kind].options for kind in kinds}
 
 
 def test_one_scorer_replaces_the_default_one(composing: Compose) -> None:
@@ -127,27 +124,63 @@ def test_a_wrong_value_is_refused_with_its_override(composing: Compose, override
 
 
 @pytest.mark.parametrize(
-    "override",
+    ("override", "key", "expected", "found"),
     [
-        "runner.repeats=[",
-        "runner.repeats=1,2",
-        "scorer=1",
-        "experiment=demo",
-        "hydra.nothing=1",
-        "report.title=${report.title}",
-        "report.title=${oc.env:SKILLEVAL_SURELY_UNSET}",
-        "+hydra.sweeper.params={a: b}",
-        "adapter=null",
-        "adapter.subprocess.kind=other",
+        ("runner.repeats=[", "runner.repeats=[", "key=value", "the value ["),
+        ("nothing", "nothing", "key=value", "no equals sign"),
+        ("runner.repeats=1,2", "runner.repeats", "one value", "several: 1,2"),
+        ("runner.repeats=range(3)", "runner.repeats", "one value", "several: range(3)"),
+        ("scorer=1", "scorer", "an option of the group scorer", "1"),
+        ("scorer=[1]", "scorer", "an option of the group scorer", "[1]"),
+        ("adapter=null", "adapter", "an option of the group adapter", "null"),
+        ("scorer=[exact,containz]", "scorer", "an option of the group scorer", "containz"),
+        ("experiment=demo", "experiment", "a group that is in use", ""),
+        ("hydra.nothing=1", "hydra.nothing", "a key of Hydra's own", ""),
+        ("hydra.mode=often", "hydra.mode", "one of RUN, MULTIRUN", "often"),
+        ("hydra.job.chdir=often", "hydra.job.chdir", "true or false", "often"),
+        ("hydra.job.num=often", "hydra.job.num", "a number", "often"),
+        ("hydra.searchpath=5", "hydra.searchpath", "a list of folders", "5"),
+        ("report.title=${report.title}", "report.title", "a value", "a reference that leads back to itself"),
+        ("report.title=${nothing}", "report.title", "a reference to a setting that is there", "${nothing}"),
+        (
+            "report.title=${oc.env:SKILLEVAL_SURELY_UNSET}",
+            "report.title",
+            "the environment variable SKILLEVAL_SURELY_UNSET",
+            "that it is not set",
+        ),
+        ("~nothing", "nothing", "a setting that is there", "that there is none to delete"),
+        ("~scorer=exact", "scorer", "the option in use behind ~", "that another one is in use"),
+        ("+runner.repeats=3", "runner.repeats", "a new key behind +", "a setting that is there already"),
+        ("runner={repeets: 3}", "runner.repeets", "a known key", "repeets"),
+        ("runner.repeats.deep=3", "runner.repeats.deep", "a known key", "deep"),
+        ("scorers=exact", "scorers", "a mapping", '"exact"'),
+        ("report.formats=json", "report.formats", "a list", '"json"'),
+        ("skill_set.paths=[]", "skill_set.paths", "at least one entry", "[]"),
+        ("runner.repeats=null", "runner.repeats", "a whole number", "null"),
+        ("runner.timeout_ms=-1", "runner.timeout_ms", "a number greater than 0", "-1"),
+        ("analysis.preset=other", "analysis.preset", "default or eval_skills", '"other"'),
     ],
 )
-def test_what_hydra_refuses_is_said_in_our_words(composing: Compose, override: str) -> None:
-    """Nothing of Hydra's own errors leaks: neither its exceptions nor its advice."""
+def test_what_hydra_and_the_models_refuse_is_said_in_plain_words(
+    composing: Compose, override: str, key: str, expected: str, found: str
+) -> None:
+    """No exception, no class name and no advice of a library leaks: what was expected and found are plain words."""
+    problem = _problem(composing, override)
+    assert (problem.key, problem.expected, problem.found) == (key, expected, found)
+    assert problem.where.startswith(("command line", "config"))
+
+
+@pytest.mark.parametrize(
+    "override", ["+hydra.sweeper.params={a: b}", "adapter.subprocess.kind=other", "~runner", "scorers.task=5"]
+)
+def test_rare_mistakes_are_config_errors_too(composing: Compose, override: str) -> None:
+    """What has no words of its own is still an error with a problem, and quotes the library as such."""
     with pytest.raises(ConfigError) as caught:
         composing(override)
     assert caught.value.problems
     assert "HYDRA_FULL_ERROR" not in str(caught.value)
     assert "hydra.cc" not in str(caught.value)
+    assert "Settings" not in str(caught.value)
 
 
 def test_a_group_without_a_place_is_said_with_its_plus(composing: Compose) -> None:

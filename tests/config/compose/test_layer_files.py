@@ -78,7 +78,7 @@ def test_an_experiment_beats_the_files(project: Path, composing: Compose) -> Non
     _write(project / "skilleval.yaml", "skill_set: {paths: [mine]}\nrunner: {repeats: 9, retries: 9}\n")
     settings = composing("+experiment=demo", skills=False).settings
     assert settings.skill_set.name == "examples"
-    assert settings.skill_set.paths[0].endswith("examples/skills")
+    assert "examples/skills" in settings.skill_set.paths[0]
     assert (settings.runner.repeats, settings.runner.retries) == (3, 9)
 
 
@@ -126,9 +126,16 @@ def test_a_wrong_choice_names_its_file(project: Path, composing: Compose) -> Non
     ("text", "said"),
     [
         ("defaults:\n  - override /scorrer: exact\n", r"did you mean scorer\?"),
-        ("defaults: exact\n", "must be a list"),
-        ("defaults:\n  - scorer: exact\n", "override scorer"),
-        ("hydra: {nothing: 1}\n", "Key 'nothing'"),
+        ("defaults: exact\n", r"skilleval\.yaml: defaults: expected a list"),
+        ("defaults: [exact]\n", r"skilleval\.yaml: defaults: expected override /GROUP: OPTION"),
+        ("defaults:\n  - scorer: exact\n", r"skilleval\.yaml: defaults: expected override /scorer: OPTION"),
+        ("defaults: [{}]\n", r"skilleval\.yaml: defaults: expected one group"),
+        ("defaults: [{override /scorer: 5}]\n", r"skilleval\.yaml: defaults: expected one group"),
+        ("defaults: [{override /experiment: demo}]\n", r"command line: \+experiment=NAME"),
+        ("defaults: [{override /scorer: [exact, containz]}]\n", r"did you mean contains\?"),
+        ("hydra: {nothing: 1}\n", r"hydra\.nothing: expected a key of Hydra's own, found nothing"),
+        ("hydra: 5\n", r"skilleval\.yaml: expected a mapping, found 5"),
+        ("report: {title: '${a b'}\n", r"report\.title: expected a value, found a reference"),
         ("report: {title: '${nothing}'}\n", r"skilleval\.yaml: report\.title"),
     ],
 )
@@ -140,6 +147,43 @@ def test_what_hydra_refuses_in_a_file_is_said_in_our_words(
     with pytest.raises(ConfigError, match=said) as caught:
         composing()
     assert "project_file" not in str(caught.value)
+    assert "Hydra says" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "hint"),
+    [
+        ("scorer: exact\n", "scorer", "defaults: [{override /scorer: exact}]"),
+        ("scorer: [exact, contains]\n", "scorer", "defaults: [{override /scorer: [exact, contains]}]"),
+        ("analysis: eval_skills\n", "analysis", "defaults: [{override /analysis: eval_skills}]"),
+        ("experiment: demo\n", "experiment", "on the command line: +experiment=demo"),
+    ],
+)
+def test_an_option_written_as_a_value_is_answered_with_how_to_choose(
+    project: Path, composing: Compose, text: str, key: str, hint: str
+) -> None:
+    """`scorer: exact` in a settings file says nothing; the error shows the line that chooses."""
+    _write(project / "skilleval.yaml", text)
+    with pytest.raises(ConfigError) as caught:
+        composing()
+    (problem,) = caught.value.problems
+    assert (problem.where, problem.key) == (str(project / "skilleval.yaml"), key)
+    assert problem.hint.endswith(hint)
+
+
+def test_options_of_a_scorer_that_was_not_chosen_are_answered(project: Path, composing: Compose) -> None:
+    """Options without their scorer say how to choose it."""
+    _write(project / "skilleval.yaml", "scorers: {exact: {strip: false}}\n")
+    with pytest.raises(ConfigError, match=r"defaults: \[{override /scorer: exact}\]"):
+        composing()
+
+
+def test_of_two_choices_in_one_list_the_first_holds(project: Path, composing: Compose) -> None:
+    """Hydra's rule, on which telling who chose relies."""
+    _write(
+        project / "skilleval.yaml", "defaults: [{override /scorer: exact}, {override /scorer: contains}]\n"
+    )
+    assert list(composing().settings.scorers) == ["exact"]
 
 
 def test_bad_yaml_names_file_and_line(project: Path, composing: Compose) -> None:

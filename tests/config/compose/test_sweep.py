@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hydra.core.singleton import Singleton
 
-from skilleval.config.compose import Composed, quote, run_hydra
+from skilleval.config.compose import Composed, quote, run_hydra, sweep
 from skilleval.config.compose.session import read_sources
 from skilleval.config.compose.sweep import Task
 from skilleval.config.request import Request
@@ -140,12 +140,12 @@ def test_a_users_conf_is_used_in_every_job(run: Run, project: Path) -> None:
 
 
 def test_a_config_dir_is_passed_through(run: Run, tmp_path: Path) -> None:
-    """`--config-dir` adds options to groups, before the shipped ones."""
+    """`--config-dir` adds to groups, before the shipped options and over them."""
     path = tmp_path / "extra" / "scorer" / "exact.yaml"
     path.parent.mkdir(parents=True)
-    path.write_text("# @package scorers.exact\nkind: exact\nstrip: false\n")
+    path.write_text("# @package scorers.exact\nstrip: false\n")
     (outcome,) = run("skill_set=examples", "scorer=exact", "--config-dir", str(tmp_path / "extra"))
-    assert outcome["scorers"]["exact"] == {"strip": False}
+    assert outcome["scorers"]["exact"] == {"strip": False, "case_sensitive": True, "tolerance": 0.0}
 
 
 def test_a_config_dir_must_exist(run: Run) -> None:
@@ -251,3 +251,13 @@ def test_hydras_state_survives_pickling(run: Run) -> None:
     outcomes = run("-m", "skill_set=examples", "runner.repeats=2", call=carrying_job)
     assert [one["repeats"] for one in outcomes] == [2]
     assert {"Session", "GlobalHydra", "SourcesRegistry"} <= set(outcomes[0]["kinds"])
+
+
+def test_a_sweep_stopped_between_jobs_tells_what_is_done() -> None:
+    """The outcomes of finished jobs are kept, and one more says where it ended."""
+    done = ({"job": 0, "overrides": ["a=1"], "exit_code": 0},)
+    told = sweep._interrupted(done)  # noqa: SLF001 - between two jobs there is no moment a test could hit
+    assert told[0] == done[0]
+    assert (told[1]["job"], told[1]["exit_code"]) == (1, 130)
+    stopped = ({"job": 0, "overrides": [], "exit_code": 130},)
+    assert sweep._interrupted(stopped) == stopped  # noqa: SLF001 - the same
