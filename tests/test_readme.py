@@ -55,7 +55,7 @@ def table_commands() -> list[str]:
 
 
 @pytest.mark.parametrize("command", table_commands())
-def test_each_command_of_the_table_runs(walked: Path, command: str) -> None:
+def test_es34_each_command_of_the_readme_runs(walked: Path, command: str) -> None:
     """What the README shows exits 0; the shell-completion line is evaluated, not run through a reader."""
     if "<run_id>" in command:
         first = min((walked / "outputs" / "default").glob("2*")).name

@@ -11,7 +11,7 @@ import click
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
 from skilleval.cli.request import Request
-from skilleval.cli.running import carry_out, get_ready, option_overrides
+from skilleval.cli.running import carry_out, evaluating_options, get_ready, option_overrides
 
 if TYPE_CHECKING:
     from skilleval.app.evaluate import Outcome
@@ -40,51 +40,12 @@ _FLAGS = {
     metavar="PATH...",
     help="skill.json files or folders that hold them.",
 )
-@click.option(
-    "--benchmark",
-    shell_complete=completion.benchmarks,
-    metavar="ID|FILE",
-    help="Benchmark by id or path (coding-easy).",
-)
-@click.option("--tasks", type=click.Path(), metavar="FILE", help="A file of tasks instead of a benchmark.")
-@click.option(
-    "--data", type=click.Path(), metavar="FILE", help="The public file of gaia-v1 or toolbench-lite."
-)
-@click.option(
-    "--benchmarks-dir",
-    cls=Many,
-    type=click.Path(),
-    metavar="DIR...",
-    help="Further folders to look for benchmarks in.",
-)
-@click.option("--runs", type=int, metavar="N", help="Repeats of each task (1).")
-@click.option("--concurrency", type=int, metavar="N", help="Trials at once (4).")
-@click.option(
-    "--timeout", type=float, metavar="MS", help="Limit of a trial in ms; a task's own wins (30000)."
-)
-@click.option("--retries", type=int, metavar="N", help="Further tries after a failed call (0).")
-@click.option("--evaluator", metavar="KIND", help="Scorer for tasks that name none (exact).")
 @click.option("--min-completion", type=float, metavar="RATE", help="Completion to reach, 0-1 (0.7).")
 @click.option("--exit-on-fail", is_flag=True, help="Exit 1 if a skill stays below --min-completion.")
 @click.option("--fail-on-error", is_flag=True, help="Exit 3 also if a skill errors or times out.")
 @click.option(
     "--skip-invalid", is_flag=True, help="Leave out skills that cannot be read instead of stopping."
 )
-@click.option(
-    "--format",
-    "formats",
-    shell_complete=completion.formats,
-    cls=Many,
-    metavar="NAME...",
-    help="Reports: json markdown html csv (json markdown).",
-)
-@click.option(
-    "--output-dir",
-    type=click.Path(),
-    metavar="DIR",
-    help="Where <run_id>/ with tables and reports goes (outputs/<name>).",
-)
-@click.option("--store", type=click.Path(), metavar="DIR", help="Where the tables go instead, as <run_id>/.")
 @click.option("--dry-run", is_flag=True, help="Check everything, count, estimate; run and write nothing.")
 @click.option("-m", "--multirun", is_flag=True, help="Sweep over comma-separated overrides with Hydra.")
 @click.option("--cfg", type=click.Choice(["job", "hydra", "all"]), help="Print the composed config and stop.")
@@ -92,6 +53,7 @@ _FLAGS = {
 @click.option(
     "--config-dir", type=click.Path(), metavar="DIR", help="A further config folder, searched first."
 )
+@evaluating_options
 @common_options
 def eval_(common: Common, **options: Any) -> None:
     """Run every skill on every task, keep every row, and report.

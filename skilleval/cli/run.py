@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilleval.cli import completion
-from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
+from skilleval.cli.arguments import Command, Common, common_options, overrides_and_words
 from skilleval.cli.find import facts, remarks, tell
 from skilleval.cli.rate import Rate
 from skilleval.cli.request import Request
-from skilleval.cli.running import carry_out, get_ready, option_overrides
+from skilleval.cli.running import carry_out, evaluating_options, get_ready, option_overrides
 from skilleval.cli.select import show
 from skilleval.errors import UsageError
 from skilleval.outcome import ExitCode, first_of
@@ -39,13 +39,6 @@ skilleval run --strategy strategy.yaml --benchmark coding-easy --top-k 2 --forma
 @click.option("-q", "--query", metavar="WORDS", help="Evaluate the 50 skills that fit best; without it, all.")
 @click.option("--strategy", type=click.Path(), metavar="FILE", help="Filters and order of the selection.")
 @click.option(
-    "--benchmark",
-    shell_complete=completion.benchmarks,
-    metavar="ID|FILE",
-    help="Benchmark by id or path (coding-easy).",
-)
-@click.option("--tasks", type=click.Path(), metavar="FILE", help="A file of tasks instead of a benchmark.")
-@click.option(
     "--top-k", type=click.IntRange(min=0), metavar="N", help="Select the first N; 0 selects all (5)."
 )
 @click.option(
@@ -62,30 +55,7 @@ skilleval run --strategy strategy.yaml --benchmark coding-easy --top-k 2 --forma
     metavar="DIR",
     help="Where skills are.",
 )
-@click.option("--runs", type=int, metavar="N", help="Repeats of each task (1).")
-@click.option("--concurrency", type=int, metavar="N", help="Trials at once (4).")
-@click.option(
-    "--timeout", type=float, metavar="MS", help="Limit of a trial in ms; a task's own wins (30000)."
-)
-@click.option("--retries", type=int, metavar="N", help="Further tries after a failed call (0).")
-@click.option("--evaluator", metavar="KIND", help="Scorer for tasks that name none (exact).")
-@click.option(
-    "--format",
-    "formats",
-    shell_complete=completion.formats,
-    cls=Many,
-    metavar="NAME...",
-    help="Reports: json markdown html csv (json markdown).",
-)
-@click.option(
-    "--benchmarks-dir",
-    cls=Many,
-    type=click.Path(),
-    metavar="DIR...",
-    help="Further folders to look for benchmarks in.",
-)
-@click.option("--output-dir", type=click.Path(), metavar="DIR", help="Where <run_id>/ goes (outputs/<name>).")
-@click.option("--store", type=click.Path(), metavar="DIR", help="Where the tables go instead, as <run_id>/.")
+@evaluating_options
 @common_options
 def run_(common: Common, **options: Any) -> None:
     """Find skills, evaluate them on one benchmark, select the best by this run alone, and report.

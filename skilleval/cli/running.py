@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skilleval.cli.arguments import Common
+import click
+
+from skilleval.cli import completion
+from skilleval.cli.arguments import Common, Many
 from skilleval.cli.request import Request
 from skilleval.errors import Problem, UsageError
 
@@ -17,6 +20,60 @@ if TYPE_CHECKING:
     from skilleval.app.prepare import Prepared
 
 log = logging.getLogger(__name__)
+
+_OPTIONS = (
+    click.option(
+        "--benchmark",
+        shell_complete=completion.benchmarks,
+        metavar="ID|FILE",
+        help="Benchmark by id or path (coding-easy).",
+    ),
+    click.option(
+        "--tasks", type=click.Path(), metavar="FILE", help="A file of tasks instead of a benchmark."
+    ),
+    click.option(
+        "--data", type=click.Path(), metavar="FILE", help="The public file of gaia-v1 or toolbench-lite."
+    ),
+    click.option(
+        "--benchmarks-dir",
+        cls=Many,
+        type=click.Path(),
+        metavar="DIR...",
+        help="Further folders to look for benchmarks in.",
+    ),
+    click.option("--runs", type=int, metavar="N", help="Repeats of each task (1)."),
+    click.option("--concurrency", type=int, metavar="N", help="Trials at once (4)."),
+    click.option(
+        "--timeout", type=float, metavar="MS", help="Limit of a trial in ms; a task's own wins (30000)."
+    ),
+    click.option("--retries", type=int, metavar="N", help="Further tries after a failed call (0)."),
+    click.option("--evaluator", metavar="KIND", help="Scorer for tasks that name none (exact)."),
+    click.option(
+        "--format",
+        "formats",
+        shell_complete=completion.formats,
+        cls=Many,
+        metavar="NAME...",
+        help="Reports: json markdown html csv (json markdown).",
+    ),
+    click.option(
+        "--output-dir",
+        type=click.Path(),
+        metavar="DIR",
+        help="Where <run_id>/ with tables and reports goes (outputs/<name>).",
+    ),
+    click.option(
+        "--store", type=click.Path(), metavar="DIR", help="Where the tables go instead, as <run_id>/."
+    ),
+)
+
+
+def evaluating_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that every evaluating command has."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
 
 _SETTINGS = {
     "benchmark": "benchmark.name",

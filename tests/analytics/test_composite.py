@@ -22,7 +22,7 @@ def test_the_parts_stand_beside_the_blend(summary_row: SummaryRow) -> None:
 
 
 @pytest.mark.parametrize("cell", [0, "skill_error", "timeout"])
-def test_es_09_nothing_right_earns_nothing(summary_row: SummaryRow, cell: object) -> None:
+def test_es09_nothing_right_earns_nothing(summary_row: SummaryRow, cell: object) -> None:
     """Neither a fast wrong answer nor a quick crash has any composite score."""
     row = summary_row([[cell], [cell]], latency_ms=15.0)
     assert (row["speed"], row["reliability"], row["composite"]) == (0.0, 0.0, 0.0)
@@ -34,7 +34,7 @@ def test_a_skill_that_never_started_has_no_speed_rather_than_an_unknown_one(summ
     assert (row["latency_term"], row["speed"], row["composite"]) == (None, 0.0, 0.0)
 
 
-def test_es_09_partial_credit_and_weights_reach_the_composite(summary_row: SummaryRow) -> None:
+def test_es09_partial_credit_and_weights_reach_the_composite(summary_row: SummaryRow) -> None:
     """Wrong answers with partial credit score above wrong answers without."""
     assert summary_row([[0.5]], latency_ms=15.0)["composite"] == pytest.approx(0.2 * 0.5)
 

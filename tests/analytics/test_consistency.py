@@ -29,7 +29,7 @@ def test_three_passes_of_five_flip_at_0_6(summary_row: SummaryRow) -> None:
     assert summary_row([[1, 1, 1, 0, 0]])["flip_rate"] == pytest.approx(0.6)
 
 
-def test_es_12_tasks_that_flip_in_step_are_seen_by_the_flip_rate(summary_row: SummaryRow) -> None:
+def test_es12_tasks_that_flip_in_step_are_seen_by_the_flip_rate(summary_row: SummaryRow) -> None:
     """Two tasks that alternate keep every repeat at one half, and still both are flaky."""
     row = summary_row([[1, 0, 1, 0], [0, 1, 0, 1]])
     assert row["consistency"] == 1.0

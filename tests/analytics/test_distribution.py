@@ -52,7 +52,7 @@ def test_at_least_the_share_of_values_is_not_above(values: list[float], percent:
     assert found == min(enough)
 
 
-def test_es_10_timeouts_stay_in_the_percentiles(trials_of: Build, scores_of: Build, spec: Spec) -> None:
+def test_es10_timeouts_stay_in_the_percentiles(trials_of: Build, scores_of: Build, spec: Spec) -> None:
     """With half of the calls cut off at 5 s, p95 is 5 s and both counts say why."""
     rows = [{"task_id": str(i), "trial_id": str(i), "latency_ms": 282.0} for i in range(4)]
     late = {"status": "timeout", "latency_ms": 5000.0, "timeout_ms": 5000.0}
@@ -73,7 +73,7 @@ def test_what_nobody_reported_is_null_and_not_zero(summary_row: SummaryRow) -> N
     assert (row["n_usage"], row["n_cost"], row["n_latency"]) == (0, 0, 0)
 
 
-def test_es_18_a_total_alone_is_kept(trials_of: Build, scores_of: Build, spec: Spec) -> None:
+def test_es18_a_total_alone_is_kept(trials_of: Build, scores_of: Build, spec: Spec) -> None:
     """Usage that reports only its total is summed, and the number of trials that reported stands beside it."""
     rows: list[dict[str, Any]] = [
         {"task_id": "a", "total_tokens": 18, "cost_usd": 0.5, "n_tries": 2},

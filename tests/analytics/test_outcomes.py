@@ -112,7 +112,7 @@ def test_each_scorer_judges_each_trial_of_its_own_run(trials_of: Build, scores_o
         ("provider_error", 30.0, None),
     ],
 )
-def test_es_10_a_timeout_keeps_a_latency(
+def test_es10_a_timeout_keeps_a_latency(
     grid: Grid, status: str, latency_ms: float | None, expected: float | None
 ) -> None:
     """What was cut off counts with its time or its limit; what the infrastructure spoiled does not count."""

@@ -49,7 +49,7 @@ def test_weights_that_sum_to_zero_give_null_and_say_so(
 
 
 @pytest.mark.parametrize(("k", "expected"), [(1, 0.375), (2, 0.5)])
-def test_es_13_pass_at_k_uses_its_k(summary_row: SummaryRow, spec: Spec, k: int, expected: float) -> None:
+def test_es13_pass_at_k_uses_its_k(summary_row: SummaryRow, spec: Spec, k: int, expected: float) -> None:
     """One task with 3 of 4, one with none: k = 1 gives 3/8, k = 2 gives 1/2."""
     chosen = spec(scoring_method=ScoringMethod.PASS_AT_K, k=k)
     assert summary_row([[1, 1, 1, 0], [0, 0, 0, 0]], chosen)["partial_score"] == pytest.approx(expected)

@@ -26,7 +26,7 @@ Spec = Callable[..., AnalysisSpec]
         ({"weights": {"partial": -0.1}}, "composite.partial"),
     ],
 )
-def test_es_15_a_number_no_formula_can_use_is_refused(spec: Spec, change: dict[str, Any], key: str) -> None:
+def test_es15_a_number_no_formula_can_use_is_refused(spec: Spec, change: dict[str, Any], key: str) -> None:
     """NaN, infinity and values out of range never reach a formula."""
     with pytest.raises(ConfigError) as caught:
         spec(**change)

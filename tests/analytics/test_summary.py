@@ -108,7 +108,7 @@ def test_each_condition_and_scorer_has_its_row(grid: Grid, spec: Spec) -> None:
     ]
 
 
-def test_es_04_two_skills_with_one_id_stay_apart(grid: Grid, spec: Spec) -> None:
+def test_es04_two_skills_with_one_id_stay_apart(grid: Grid, spec: Spec) -> None:
     """Results are keyed by id, version and content: the same id with other content is another row."""
     old = grid([[1]], skill_digest="old", condition_id="c1")
     new = grid([[0]], skill_digest="new", condition_id="c2", run_id="q")

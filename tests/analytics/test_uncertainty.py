@@ -35,7 +35,7 @@ def test_twenty_of_twenty_has_an_honest_lower_bound(summary_row: SummaryRow) -> 
     assert (row["ci_low"], row["ci_high"]) == _near(0.788948, 1.0)
 
 
-def test_es_11_repeats_that_all_agree_add_nothing(summary_row: SummaryRow) -> None:
+def test_es11_repeats_that_all_agree_add_nothing(summary_row: SummaryRow) -> None:
     """Twenty tasks passed five times each are worth as much as twenty tasks passed once."""
     once, often = summary_row([[1]] * 20), summary_row([[1] * 5] * 20)
     assert often["n_eff"] == pytest.approx(20.0)
