@@ -25,7 +25,7 @@ demo: setup ## evaluate the shipped example skills and show what comes out
 	@$(BIN)/skilleval demo
 
 test: setup ## run the tests (needs only Python)
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto
 
 check: setup lint types spelling docs-current test ## everything that must pass before a change lands
 

@@ -32,6 +32,8 @@ from skilleval.scorers.panel import Panel
 
 log = logging.getLogger(__name__)
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
@@ -158,8 +160,9 @@ def _until_stopped(work: Coroutine[Any, Any, None]) -> bool:
         asyncio.run(_stoppable(work, presses))
     except (KeyboardInterrupt, asyncio.CancelledError):
         if len(presses) > 1:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a third one would only spoil the exit code
-            raise KeyboardInterrupt from None
+            raise KeyboardInterrupt from None  # further signals stay unheard: they would only spoil the exit code
+        if presses:  # only the main thread hears signals
+            _hear_again()
         return True
     return False
 
@@ -179,9 +182,29 @@ async def _stoppable(work: Coroutine[Any, Any, None], presses: list[signal.Signa
             )
             task.cancel()
 
-    for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for which in _SIGNALS:
         loop.add_signal_handler(which, stop, which)
-    return await task
+    try:
+        return await task
+    finally:
+        _hear_no_more(loop, after_stop=bool(presses))
+
+
+def _hear_no_more(loop: asyncio.AbstractEventLoop, *, after_stop: bool) -> None:
+    """Take our handlers off; after a stop, what is pressed while the loop closes goes nowhere instead of into it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    for which in _SIGNALS:
+        loop.remove_signal_handler(which)
+        if after_stop:
+            signal.signal(which, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+
+
+def _hear_again() -> None:
+    """Let signals mean again what they mean elsewhere."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for which in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(which, signal.SIG_DFL)
 
 
 def _outcome(prepared: Prepared, folder: Path, manifest: Mapping[str, Any]) -> Outcome:

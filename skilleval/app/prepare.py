@@ -73,8 +73,10 @@ class Prepared:
         }
 
 
-def prepare(composed: Composed) -> Prepared:
+def prepare(composed: Composed, *, is_to_run: bool = True) -> Prepared:
     """Read skills and benchmark, make the parts, lay out the trials.
+
+    What only a run needs (a token in the environment) is not asked for where nothing is to run.
 
     Raises:
         SkillevalError: anything that would spoil the run, found before its first trial.
@@ -93,7 +95,7 @@ def prepare(composed: Composed) -> Prepared:
     adapters = build_adapters(settings.adapter, skills, sandbox)
     for skill in skills:
         adapter = adapters[adapter_kind(settings.adapter, skill)]
-        if isinstance(adapter, Checking):
+        if is_to_run and isinstance(adapter, Checking):
             adapter.check(skill)
     planned = [_planned(skill, settings, sandbox) for skill in skills]
     options = PlanOptions(

@@ -60,7 +60,7 @@ def _show_egress(common: Common, words: Sequence[str]) -> None:
     overrides, skills = overrides_and_words(words)
     named = [f"skill_set.paths={quote(list(skills))}"] if skills else []
     composed = compose_settings([*named, *overrides], project=Path.cwd(), config_file=common.config_file)
-    found = destinations(prepare(composed))
+    found = destinations(prepare(composed, is_to_run=False))
     common.screen.document([asdict(one) for one in found])
     rows = [(one.sender, one.host, ", ".join(one.fields), ", ".join(one.variables), one.why) for one in found]
     _table(common, ("who", "sends to", "fields", "variables read", "why"), rows)
