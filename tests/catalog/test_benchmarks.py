@@ -299,9 +299,9 @@ def test_c50_an_id_is_found_by_what_is_written_and_never_as_a_path(
 ) -> None:
     """Ids that look like paths, options or devices are ids: found in their file, and nowhere without it."""
     write_json(benchmark(id="outside"), "etc/x/benchmark.json")
-    path = write_json(benchmark(id=name, tasks=[{**TASK, "id": name}]), "a/root/any.json")
-    read = find_benchmark(name, [tmp_path / "a" / "root"]).benchmark
+    path = write_json(benchmark(id=name, tasks=[{**TASK, "id": name}]), "a/base/any.json")
+    read = find_benchmark(name, [tmp_path / "a" / "base"]).benchmark
     assert (read.id, read.source, read.tasks[0].id) == (name, path.resolve(), name)
     path.unlink()
     with pytest.raises(CatalogError, match="there is no benchmark"):
-        find_benchmark(name, [tmp_path / "a" / "root"])
+        find_benchmark(name, [tmp_path / "a" / "base"])
