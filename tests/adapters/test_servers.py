@@ -269,15 +269,15 @@ def test_a_server_that_is_never_ready_is_given_up_in_time(server_of: Opened, nap
 
     async def failure() -> Failure:
         async with server_of(
-            sys.executable, "-c", script, "{port}", ready="/ready", start_timeout_s=1.0
+            sys.executable, "-c", script, "{port}", ready="/ready", start_timeout_s=5.0
         ) as server:
             return _failure(await server.port())
 
     started = time.monotonic()
     failed = asyncio.run(failure())
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
     assert failed.status is Status.SANDBOX_ERROR
-    assert failed.message.startswith("the server was not ready within 1 s: GET /ready answered HTTP/1.0 503")
+    assert failed.message.startswith("the server was not ready within 5 s: GET /ready answered HTTP/1.0 503")
     assert nap.sleepers() == []
 
 

@@ -21,7 +21,7 @@ DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
 
 def compat() -> CompatScorer:
     """Make a compat scorer that has seen nothing yet."""
-    return CompatScorer(CompatOptions(fallback="exact", timeout_ms=200.0))
+    return CompatScorer(CompatOptions(fallback="exact", timeout_ms=1000.0))
 
 
 def ours(kind: str) -> Scorer:
@@ -197,7 +197,7 @@ def test_an_evaluator_without_a_rule_is_ungraded(kind: str) -> None:
 
 def test_the_fallback_serves_tasks_that_name_no_evaluator() -> None:
     """As `--evaluator` does there."""
-    lenient = CompatScorer(CompatOptions(fallback="contains", timeout_ms=200.0))
+    lenient = CompatScorer(CompatOptions(fallback="contains", timeout_ms=1000.0))
     (one,) = judged(lenient, record("a mile", expected={"keywords": ["mile"]}))
     assert (one.verdict, one.check) == (PASSED, "contains")
 

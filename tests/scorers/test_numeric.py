@@ -144,7 +144,7 @@ def test_long_texts_take_linear_time(text: str) -> None:
 
     started = time.monotonic()
     assert verdict(text, 29) is Verdict.FAILED
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 def test_no_output_is_no_number() -> None:
