@@ -180,6 +180,10 @@ class Trial:
     seed: int
     timeout_ms: float
 
+    def retries(self, of_run: int) -> int:
+        """Give the retries allowed: a skill's own file may ask for more patience than the run, not for less."""
+        return max(of_run, int(self.skill.adapter_options.get("retries", 0)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:

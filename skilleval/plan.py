@@ -91,7 +91,7 @@ def _limit(task: Task, skill: Skill, options: PlanOptions) -> float:
     return float(skill.adapter_options.get("timeout_ms", options.timeout_ms))
 
 
-def longest_duration_s(trials: Iterable[Trial], *, concurrency: int, tries: int) -> float:
+def longest_duration_s(trials: Iterable[Trial], *, concurrency: int, retries: int) -> float:
     """Bound the time of a run from above: every try of every trial uses its whole limit, pauses apart.
 
     Workers take the next trial as soon as they are free, so no plan takes longer than its share for each worker plus
@@ -99,7 +99,7 @@ def longest_duration_s(trials: Iterable[Trial], *, concurrency: int, tries: int)
 
     Source: Graham 1966, bound of list scheduling.
     """
-    limits = [trial.timeout_ms / 1000 * tries for trial in trials]
+    limits = [trial.timeout_ms / 1000 * (1 + trial.retries(retries)) for trial in trials]
     if not limits:
         return 0.0
     return sum(limits) / concurrency + max(limits) * (1 - 1 / concurrency)

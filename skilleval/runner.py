@@ -121,8 +121,7 @@ class Runner:
 
     async def _tries(self, trial: Trial) -> tuple[Try, ...]:
         done = [await self._try(trial, 0, 0.0)]
-        # A skill's own file may ask for more patience than the run, not for less.
-        retries = max(self.options.retries, int(trial.skill.adapter_options.get("retries", 0)))
+        retries = trial.retries(self.options.retries)
         if not (done[-1].reply.retryable and retries):
             return tuple(done)
         rng = random.Random(trial.seed)  # noqa: S311 - spreads retries; no secret

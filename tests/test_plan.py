@@ -85,10 +85,12 @@ def test_the_limit_in_a_skills_own_file_wins_over_the_run() -> None:
 def test_the_estimate_is_an_upper_bound() -> None:
     """Two trials side by side take as long as one; an odd one out takes its whole limit more."""
     four, three = trials(task("t1"), task("t2"), repeats=2), trials(task(), repeats=3)
-    assert longest_duration_s(four, concurrency=1, tries=3) == pytest.approx(12)
-    assert longest_duration_s(four, concurrency=4, tries=1) >= 1
-    assert longest_duration_s(three, concurrency=2, tries=1) >= 2
-    assert longest_duration_s((), concurrency=2, tries=1) == 0
+    assert longest_duration_s(four, concurrency=1, retries=2) == pytest.approx(12)
+    assert longest_duration_s(four, concurrency=4, retries=0) >= 1
+    assert longest_duration_s(three, concurrency=2, retries=0) >= 2
+    stubborn = (planned(skill(adapter_options={"retries": 1})),)
+    assert longest_duration_s(trials(skills=stubborn), concurrency=1, retries=0) == pytest.approx(2)
+    assert longest_duration_s((), concurrency=2, retries=0) == 0
 
 
 def test_no_task_gives_no_trial() -> None:

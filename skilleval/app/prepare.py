@@ -57,7 +57,7 @@ class Prepared:
     def facts(self) -> dict[str, Any]:
         """Count and estimate, as `--dry-run` shows it."""
         runner = self.settings.runner
-        longest = longest_duration_s(self.trials, concurrency=runner.concurrency, tries=runner.retries + 1)
+        longest = longest_duration_s(self.trials, concurrency=runner.concurrency, retries=runner.retries)
         return {
             "skills": [f"{skill.id} {skill.version}" for skill in self.skills],
             "benchmark": f"{self.benchmark.id}@{self.benchmark.version}",
