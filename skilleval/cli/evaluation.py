@@ -11,7 +11,7 @@ import click
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
 from skilleval.cli.request import Request
-from skilleval.cli.running import carry_out, evaluating_options, get_ready, option_overrides
+from skilleval.cli.running import carry_out, evaluating_options, get_ready, option_overrides, tell_paths
 
 if TYPE_CHECKING:
     from skilleval.app.evaluate import Outcome
@@ -23,7 +23,6 @@ skilleval eval --skills a/skill.json b/skill.json scorer=contains runner.concurr
 skilleval eval -m --skills ./my-skill scorer=exact,contains
 """
 
-_GATE = "gate.min_completion"
 _FLAGS = {
     "exit_on_fail": "gate.exit_on_fail",
     "fail_on_error": "gate.fail_on_error",
@@ -92,7 +91,7 @@ def _option_overrides(options: Mapping[str, Any], skills: Sequence[str]) -> Iter
     if skills:
         yield f"skill_set.paths={quote(list(skills))}"
     if options["min_completion"] is not None:
-        yield f"{_GATE}={quote(options['min_completion'])}"
+        yield f"gate.min_completion={quote(options['min_completion'])}"
     for name, key in _FLAGS.items():
         if options[name]:
             yield f"{key}=true"
@@ -135,7 +134,4 @@ def _show(common: Common, outcome: Outcome, next_step: str | None) -> None:
     common.screen.say("")
     if next_step is None and "html" not in outcome.reports:
         next_step = f"skilleval report convert --input {outcome.folder} --format html"
-    lines = [*outcome.paths(), *([("next", next_step)] if next_step else [])]
-    width = max(len(label) for label, _ in lines) + 2
-    for label, what in lines:
-        common.screen.say(f"{label.capitalize() + ':':{width}}{what}")
+    tell_paths(common, outcome, next_step)

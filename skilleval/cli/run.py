@@ -13,7 +13,7 @@ from skilleval.cli.arguments import Command, Common, common_options, overrides_a
 from skilleval.cli.find import facts, remarks, tell
 from skilleval.cli.rate import Rate
 from skilleval.cli.request import Request
-from skilleval.cli.running import carry_out, evaluating_options, get_ready, option_overrides
+from skilleval.cli.running import carry_out, evaluating_options, get_ready, option_overrides, tell_paths
 from skilleval.cli.select import show
 from skilleval.errors import UsageError
 from skilleval.outcome import ExitCode, first_of
@@ -146,5 +146,4 @@ def _show(common: Common, outcome: Outcome, ranking: Ranking) -> None:
     show(common, ranking)
     common.screen.say("4 report:")
     common.screen.show(table(outcome.report, width=common.screen.width))
-    for label, path in outcome.paths():
-        common.screen.say(f"{label.capitalize() + ':':8}{path}")
+    tell_paths(common, outcome)

@@ -140,3 +140,11 @@ def carry_out(common: Common, prepared: Prepared) -> Outcome:
 
     with progress(common.screen, title="evaluating", total=len(prepared.trials)) as observe:
         return evaluate(prepared, observe=observe, command=sys.argv[1:])
+
+
+def tell_paths(common: Common, outcome: Outcome, next_step: str | None = None) -> None:
+    """Say where everything is that a run wrote, and what to do next."""
+    lines = [*outcome.paths(), *([("next", next_step)] if next_step else [])]
+    width = max(len(label) for label, _ in lines) + 2
+    for label, what in lines:
+        common.screen.say(f"{label.capitalize() + ':':{width}}{what}")
