@@ -13,7 +13,9 @@ class Command:
     """A program to run: an argument list, never a shell line.
 
     `env` is the whole environment the program is given beyond what the sandbox allows by itself. At most
-    `max_output_bytes` of stdout (and of stderr) are read; more ends the program.
+    `max_output_bytes` of stdout (and of stderr) are read; more ends the program. A sandbox that hides files shows
+    the program its `folder` and `reads` (files or folders, both read-only) and `writes` (folders of ours in which it
+    may write, at the same path).
     """
 
     argv: tuple[str, ...]
@@ -22,6 +24,8 @@ class Command:
     stdin: bytes
     timeout_s: float
     max_output_bytes: int
+    reads: tuple[Path, ...] = ()
+    writes: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +34,8 @@ class Completed:
 
     `exit_code` is negative for a signal and null if the program never ran. `duration_ms` runs from the started
     program to its end (monotonic); `spawn_ms` is what starting took. `stdout_bytes` counts what was seen, also
-    beyond the cap.
+    beyond the cap. `limit` names the resource of the sandbox that ran out, in one word such as `memory` or `cpu`, where
+    that is what ended the program.
     """
 
     exit_code: int | None
@@ -43,6 +48,24 @@ class Completed:
     not_started: str | None = None
     stdout_bytes: int = 0
     stderr_bytes: int = 0
+    limit: str | None = None
+
+
+class Session(Protocol):
+    """A running program that is talked with: bytes in, bytes out, until one of both ends it."""
+
+    async def send(self, data: bytes) -> None:
+        """Write to its stdin; returns when all is written, or the program reads no more."""
+
+    async def receive(self) -> bytes:
+        """Give the next piece of its stdout as soon as there is one; nothing once its stdout is closed."""
+
+    @property
+    def stderr(self) -> bytes:
+        """The end of what it wrote to stderr, at most `max_output_bytes`."""
+
+    async def aclose(self) -> Completed:
+        """End it with all it started, and say how it ended; stdout that nobody received is not kept."""
 
 
 class Sandbox(Protocol):
@@ -57,11 +80,21 @@ class Sandbox(Protocol):
         """What is really enforced, e.g. `network`, `filesystem`, `memory`; empty for `none`."""
 
     @property
+    def shares_network(self) -> bool:
+        """Whether a port that a program opens on 127.0.0.1 can be reached from here, and ours from there."""
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What a user must know before the first trial, one sentence each."""
 
     async def run(self, command: Command) -> Completed:
         """Run a program to its end or its limit; on return, and on cancellation, nothing of it is alive."""
+
+    async def open(self, command: Command) -> Session | Completed:
+        """Start a program to talk with; where it cannot start, say why. `stdin` is written first and left open.
+
+        `timeout_s` is the limit of the whole session: then the program is ended.
+        """
 
     async def aclose(self) -> None:
         """Give back whatever the sandbox holds."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from skilleval.sandboxes.base import Command, Completed
+from skilleval.sandboxes.launch import Launch
 from skilleval.sandboxes.programs import Programs
-from skilleval.sandboxes.running import execute, not_started
+from skilleval.sandboxes.running import execute
+from skilleval.sandboxes.session import PipeSession, open_session
+from skilleval.sandboxes.starting import not_started
 from skilleval.strict import StrictModel
 
 _HANDED_OVER = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
@@ -39,6 +41,7 @@ class NoSandbox:
     Options = NoSandboxOptions
     name = "none"
     guarantees: frozenset[str] = frozenset()
+    shares_network = True
     warnings = (_WARNING,)
 
     def __init__(self, options: NoSandboxOptions) -> None:
@@ -51,16 +54,30 @@ class NoSandbox:
         Where it cannot start, `not_started` begins with the cause: `program_not_found` (nothing of that name on
         the PATH), `program_missing` (no such file in the folder), `folder_not_found` or `not_started`.
         """
+        launch = await self._launch(command)
+        return launch if isinstance(launch, Completed) else await execute(command, launch)
+
+    async def open(self, command: Command) -> PipeSession | Completed:
+        """Start a program to talk with; where it cannot start, `not_started` says why, as for `run`."""
+        launch = await self._launch(command)
+        if isinstance(launch, Completed):
+            return launch
+        session = open_session(command, launch)
+        if isinstance(session, PipeSession):
+            await session.send(command.stdin)
+        return session
+
+    async def aclose(self) -> None:
+        """Nothing is held between runs."""
+
+    async def _launch(self, command: Command) -> Launch | Completed:
         if not command.folder.is_dir():
             return not_started("folder_not_found", f"{command.folder} is not a folder")
         environment = self._environment(command)
         program = await self._program(command, environment)
         if program is None:
             return _unknown_program(command)
-        return await execute(replace(command, argv=(program, *command.argv[1:])), environment)
-
-    async def aclose(self) -> None:
-        """Nothing is held between runs."""
+        return Launch(argv=(program, *command.argv[1:]), folder=command.folder, env=environment)
 
     def _environment(self, command: Command) -> dict[str, str]:
         handed_over = {name: os.environ[name] for name in self._names if name in os.environ}
@@ -76,7 +93,8 @@ class NoSandbox:
                 timeout_s=_QUESTION_TIMEOUT_S,
                 max_output_bytes=_QUESTION_BYTES,
             )
-            answer = await execute(question, environment)
+            launch = Launch(argv=argv, folder=command.folder, env=environment)
+            answer = await execute(question, launch)
             return answer.stdout.decode("utf-8", "replace") if answer.exit_code == 0 else ""
 
         word = command.argv[0]
