@@ -136,7 +136,8 @@ class Benchmark:
 class Condition:
     """What is compared: skill × adapter × model × sandbox × mode.
 
-    `options_digest` covers the adapter and sandbox options, so two settings never share an id.
+    `options_digest` covers the adapter and sandbox options, so two settings never share an id. `isolation` says
+    whether each trial has a process of its own (`trial`) or many share one (`worker`).
     """
 
     skill_id: str
@@ -147,6 +148,7 @@ class Condition:
     model: str | None = None
     mode: Mode = Mode.DIRECT
     options_digest: str = ""
+    isolation: str = "trial"
 
     @property
     def condition_id(self) -> str:
@@ -160,6 +162,7 @@ class Condition:
             self.model,
             self.mode,
             self.options_digest,
+            self.isolation,
         )
 
 
@@ -183,6 +186,14 @@ class Trial:
     def retries(self, of_run: int) -> int:
         """Give the retries allowed: a skill's own file may ask for more patience than the run, not for less."""
         return max(of_run, int(self.skill.adapter_options.get("retries", 0)))
+
+    @property
+    def call_key(self) -> str:
+        """Content hash of what is asked of the skill and how: equal keys may share an attempt.
+
+        Unlike `trial_id` it does not name benchmark and task, and not what is expected: neither reaches the skill.
+        """
+        return content_hash(self.condition_id, dict(self.task.input), self.timeout_ms, self.repeat, self.seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +253,8 @@ class Score:
     required: bool = True
     reason: str = ""
     evidence: str = ""
+    score_key: str = ""
+    reused_from: str | None = None
 
     @property
     def passed(self) -> bool | None:
@@ -264,7 +277,9 @@ class TrialRecord:
     """A finished trial: its tries (the last one is the attempt), its scores and the times around it.
 
     `queue_ms` runs from the start of the run until a worker took the trial; `scoring_ms` covers all scorers.
-    None of them is part of the skill's latency.
+    None of them is part of the skill's latency. `concurrency` trials were allowed at once, `in_flight` were running
+    when this one began, itself included. `serial_latency_ms` is the latency of a further call that had the machine to
+    itself. `reused_from` is the run that made the attempt, where it is an earlier one.
     """
 
     trial: Trial
@@ -274,6 +289,9 @@ class TrialRecord:
     queue_ms: float
     scoring_ms: float
     concurrency: int
+    in_flight: int = 1
+    serial_latency_ms: float | None = None
+    reused_from: str | None = None
 
     @property
     def attempt(self) -> Reply:

@@ -80,6 +80,11 @@ class RunnerSettings(StrictModel):
     backoff_max_s: NotNegative
     jitter: Share
     seed: int
+    isolation: Literal["trial", "worker"]
+    worker_trials: Annotated[int, Field(ge=1)]
+    latency: Literal["concurrent", "serial"]
+    cache: Literal["auto", "off", "reuse"]
+    resume: bool
 
 
 class CompositeWeights(StrictModel):
@@ -133,6 +138,7 @@ class PathSettings(StrictModel):
 
     output_dir: Annotated[str, Field(min_length=1)]
     store: str | None
+    cache: Annotated[str, Field(min_length=1)]
     shipped_examples: str
     shipped_benchmarks: str
 

@@ -50,6 +50,10 @@ class RowBuilder:
             "ended_at": stamp(record.ended_at),
             "n_tries": len(record.tries),
             "concurrency": record.concurrency,
+            "in_flight": record.in_flight,
+            "serial_latency_ms": record.serial_latency_ms,
+            "reused_from": record.reused_from,
+            "call_key": trial.call_key,
             "queue_ms": record.queue_ms,
             "scoring_ms": record.scoring_ms,
         }
@@ -66,6 +70,7 @@ class RowBuilder:
             "adapter": condition.adapter,
             "model": condition.model,
             "sandbox": condition.sandbox,
+            "isolation": condition.isolation,
             "mode": condition.mode.value,
             "benchmark_id": benchmark.id,
             "benchmark_version": benchmark.version,
@@ -116,6 +121,8 @@ def _score_row(score: Score) -> dict[str, Any]:
         "passed": score.passed,
         "reason": score.reason,
         "evidence": score.evidence,
+        "score_key": score.score_key,
+        "reused_from": score.reused_from,
     }
 
 

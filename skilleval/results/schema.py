@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandera.polars as pa
     import polars as pl
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 
 class Kind(StrEnum):
@@ -122,13 +122,15 @@ TRIALS = Table(
         _RUN,
         _text("sweep_id", "the sweep the run belongs to", nullable=True),
         _TRIAL,
-        _text("condition_id", "content hash of skill × adapter × model × sandbox × mode"),
+        _text("call_key", "content hash of what was asked and how; equal keys may share an attempt"),
+        _text("condition_id", "content hash of skill × adapter × model × sandbox × mode × isolation"),
         _text("skill_id", "id of the skill"),
         _text("skill_version", "version of the skill"),
         _text("skill_digest", "SHA-256 of the skill's folder"),
         _text("adapter", "how the skill was driven"),
         _text("model", "the model behind it", nullable=True),
         _text("sandbox", "where it ran"),
+        _text("isolation", "trial: a process a trial; worker: one serves many", allowed=("trial", "worker")),
         _text("mode", "part the skill takes", allowed=tuple(mode.value for mode in Mode)),
         _text("benchmark_id", "id of the benchmark"),
         _text("benchmark_version", "version of the benchmark"),
@@ -147,6 +149,13 @@ TRIALS = Table(
         _int("n_tries", "executions inside the trial", low=1),
         _float("timeout_ms", "limit that was in force"),
         _int("concurrency", "trials that were allowed at once", low=1),
+        _int("in_flight", "trials running when this one began, itself included", low=1),
+        _text("reused_from", "run that made the attempt, where it is not this one", nullable=True),
+        _float(
+            "serial_latency_ms",
+            "latency of a further call that had the machine to itself (runner.latency=serial)",
+            nullable=True,
+        ),
         _float("queue_ms", "time from the start of the run until a worker took the trial"),
         _float("scoring_ms", "time of all scorers together", nullable=True),
         _float("write_ms", "time to make the row durable; null if the run was interrupted", nullable=True),
@@ -188,6 +197,8 @@ SCORES = Table(
         _bool("passed", "the verdict as a boolean; null when ungraded", nullable=True),
         _text("reason", "why"),
         _text("evidence", "what it was seen in, capped"),
+        _text("score_key", "content hash of call, scorer, version, options and what is expected"),
+        _text("reused_from", "run that made the score, where it is not this one", nullable=True),
     ),
 )
 
