@@ -45,7 +45,7 @@ class HttpAdapter:
         self._options = options
         self._sandbox = sandbox
         self._environ = environ
-        self._clients = _Clients(options)
+        self._clients: dict[Path | None, _Clients] = {}
         self._endpoints: dict[Path, Endpoint] = {}
         self._servers: dict[Path, SkillServer] = {}
 
@@ -67,14 +67,20 @@ class HttpAdapter:
                 kind="not_configured", message=message, status=Status.UNSUPPORTED, retryable=False
             ).reply()
         if endpoint.serve is None:
-            return await self._asked(call, endpoint, endpoint.url)
+            return await self._asked(call, endpoint, endpoint.url, self._clients_of(None))
         return await self._served(call, endpoint, self._server(call.skill, endpoint.serve))
 
     async def aclose(self) -> None:
         """Close the connections and end the servers."""
-        await self._clients.aclose()
+        for clients in self._clients.values():
+            await clients.aclose()
         for server in self._servers.values():
             await server.aclose()
+
+    def _clients_of(self, socket: Path | None) -> _Clients:
+        if socket not in self._clients:
+            self._clients[socket] = _Clients(self._options, socket)
+        return self._clients[socket]
 
     def _endpoint(self, skill: Skill) -> Endpoint:
         if skill.source not in self._endpoints:
@@ -90,11 +96,12 @@ class HttpAdapter:
         return self._servers[skill.source]
 
     async def _served(self, call: Call, endpoint: Endpoint, server: SkillServer) -> Reply:
-        port = await server.port()
-        if isinstance(port, Failure):
-            reply = port.reply()
+        address = await server.address()
+        if isinstance(address, Failure):
+            reply = address.reply()
         else:
-            reply = await self._asked(call, endpoint, endpoint.url.replace(PORT, str(port)))
+            url = endpoint.url.replace(PORT, str(address.port))
+            reply = await self._asked(call, endpoint, url, self._clients_of(address.socket))
         if reply.status is Status.COMPLETED:
             return reply
         if reply.failure_kind in {_UNREACHABLE, _LOST}:
@@ -104,10 +111,10 @@ class HttpAdapter:
         log = endpoint.redacted(decoded(server.log_tail())[0])
         return replace(reply, stderr=excerpt(log.encode()), message=endpoint.redacted(reply.message or ""))
 
-    async def _asked(self, call: Call, endpoint: Endpoint, url: str) -> Reply:
+    async def _asked(self, call: Call, endpoint: Endpoint, url: str, clients: _Clients) -> Reply:
         from httpx import InvalidURL
 
-        client = self._clients.take()
+        client = clients.take()
         answer: Answer | Failure | None = None
         try:
             request = _request(client, call, endpoint, url)
@@ -119,7 +126,7 @@ class HttpAdapter:
                 kind="unsendable", message=str(error), status=Status.UNSUPPORTED, retryable=False
             ).reply()
         finally:
-            await self._clients.give_back(client, is_sound=isinstance(answer, Answer))
+            await clients.give_back(client, is_sound=isinstance(answer, Answer))
         if isinstance(answer, Failure):
             # Who was never reached took no time.
             known_ms = None if answer.kind == _UNREACHABLE else latency_ms
@@ -149,9 +156,13 @@ class HttpAdapter:
 
 
 class _Clients:
-    """As many clients as calls run at once, each used by one call at a time: no worker waits for another."""
+    """As many clients as calls run at once, each used by one call at a time: no worker waits for another.
 
-    def __init__(self, options: HttpOptions) -> None:
+    With a `socket` all addresses are behind that unix socket.
+    """
+
+    def __init__(self, options: HttpOptions, socket: Path | None) -> None:
+        self._socket = socket
         self._connect_timeout_s = options.connect_timeout_ms / 1000
         self._trust_env = options.use_proxy_env
         self._tls: ssl.SSLContext | None = None
@@ -177,14 +188,14 @@ class _Clients:
     def _new(self) -> httpx.AsyncClient:
         import httpx
 
+        limits = httpx.Limits(keepalive_expiry=_KEEP_ALIVE_S)
+        timeout = httpx.Timeout(None, connect=self._connect_timeout_s)
+        if self._socket is not None:
+            transport = httpx.AsyncHTTPTransport(uds=str(self._socket), limits=limits)
+            return httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False)
         if self._tls is None:  # reading the certificates takes longer than a call: once for all clients
             self._tls = httpx.create_ssl_context(trust_env=self._trust_env)
-        return httpx.AsyncClient(
-            verify=self._tls,
-            trust_env=self._trust_env,
-            timeout=httpx.Timeout(None, connect=self._connect_timeout_s),
-            limits=httpx.Limits(keepalive_expiry=_KEEP_ALIVE_S),
-        )
+        return httpx.AsyncClient(verify=self._tls, trust_env=self._trust_env, timeout=timeout, limits=limits)
 
 
 def _request(client: httpx.AsyncClient, call: Call, endpoint: Endpoint, url: str) -> httpx.Request:

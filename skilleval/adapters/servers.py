@@ -1,16 +1,13 @@
 """Starts a skill's own HTTP server, watches it, starts it again when it died, and ends it with all it started.
 
-The server runs through the sandbox like any program; the sandbox ends its whole tree when the task that runs it is
+The server runs in the sandbox like any program; the sandbox ends its whole tree when the task that watches it is
 cancelled, so nothing is left alive, however a run ends.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import socket
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -18,17 +15,12 @@ from pathlib import Path
 
 from skilleval.adapters.http_endpoint import PORT, Serve
 from skilleval.adapters.http_reply import Failure
-from skilleval.adapters.server_start import NOT_FOUND
+from skilleval.adapters.server_probe import HOST, Address, probed
 from skilleval.adapters.text import EXCERPT_BYTES, decoded
 from skilleval.domain import Status
-from skilleval.sandboxes.base import Command, Completed, Sandbox
+from skilleval.sandboxes.base import Command, Completed, Exposure, Sandbox, Session
 
-_HOST = "127.0.0.1"
-_START = str(Path(__file__).with_name("server_start.py"))
 _AS_LONG_AS_IT_TAKES_S = 7 * 24 * 3600.0
-_STRAY_OUTPUT_BYTES = 65536  # outputs go to the log; only a program that cannot start writes elsewhere
-_MAX_LOG_BYTES = 1_000_000
-_PROBE_S = 2.0
 _PAUSE_S = 0.02
 _LAST_BREATH_S = 0.5  # a lost connection is noticed before the end of the process behind it
 
@@ -42,30 +34,29 @@ class ServerLimits:
 
 
 class SkillServer:
-    """The server of one skill. Nothing runs before the first `port`."""
+    """The server of one skill. Nothing runs before the first `address`."""
 
     def __init__(self, serve: Serve, folder: Path, sandbox: Sandbox, limits: ServerLimits) -> None:
         self._serve = serve
         self._folder = folder
         self._sandbox = sandbox
         self._limits = limits
-        self._starting: asyncio.Task[int | Failure] | None = None
+        self._starting: asyncio.Task[Address | Failure] | None = None
         self._running: asyncio.Task[Completed] | None = None
-        self._port = 0
+        self._session: Session | None = None
         self._n_starts = 0
         self._was_up = False
-        self._logs = tempfile.TemporaryDirectory(prefix="skilleval-server-", ignore_cleanup_errors=True)
-        self._log = Path(self._logs.name) / "log"
+        self._printed = bytearray()
+        self._sockets = tempfile.TemporaryDirectory(prefix="skilleval-server-", ignore_cleanup_errors=True)
 
-    async def port(self) -> int | Failure:
-        """Give the port of the running server, which is started where none runs; or say why there is none.
+    async def address(self) -> Address | Failure:
+        """Say where the running server is reached, which is started where none runs; or say why there is none.
 
         All who ask during a start share its outcome, and it goes on when one of them is cancelled.
         """
         starting = self._starting
         if starting is None or (starting.done() and not self._is_up):
             starting = self._starting = asyncio.create_task(self._start())
-        self._trim_log()
         return await asyncio.shield(starting)
 
     async def death(self) -> Failure | None:
@@ -82,13 +73,9 @@ class SkillServer:
         )
 
     def log_tail(self) -> bytes:
-        """Give the end of what the server printed."""
-        try:
-            with self._log.open("rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - EXCERPT_BYTES))
-                return file.read()
-        except FileNotFoundError:
-            return b""
+        """Give the end of what the server printed: on stdout, then on stderr."""
+        errors = b"" if self._session is None else self._session.stderr
+        return (bytes(self._printed) + errors)[-EXCERPT_BYTES:]
 
     async def aclose(self) -> None:
         """End the server and all it started."""
@@ -96,39 +83,61 @@ class SkillServer:
             self._starting.cancel()
             await asyncio.wait({self._starting})
         await self._stop()
-        self._logs.cleanup()
+        self._sockets.cleanup()
 
     @property
     def _is_up(self) -> bool:
         return self._running is not None and not self._running.done()
 
-    async def _start(self) -> int | Failure:
+    async def _start(self) -> Address | Failure:
         if self._n_starts > self._limits.max_restarts:
             return self._gave_up()
         self._n_starts += 1
-        self._port = _free_port()
-        self._running = asyncio.create_task(self._sandbox.run(self._command()))
+        address = self._new_address()
+        self._running = asyncio.create_task(self._life(self._command(address)))
         failure: Failure | None = None
         is_up = False
         try:
-            failure = await self._ready(self._running)
+            failure = await self._ready(self._running, address)
             is_up = failure is None
         finally:
             if not is_up:  # not ready, or the run ends
                 await self._stop()
         self._was_up = self._was_up or is_up
-        return failure or self._port
+        return failure or address
 
-    def _command(self) -> Command:
-        program = [word.replace(PORT, str(self._port)) for word in self._serve.command]
+    def _new_address(self) -> Address:
+        own = None if self._sandbox.shares_network else Path(self._sockets.name) / str(self._n_starts)
+        return Address(_free_port(), own)
+
+    def _command(self, address: Address) -> Command:
+        port, door = address.port, address.socket
         return Command(
-            argv=(sys.executable, "-I", "-S", _START, str(self._log), *program),
+            argv=tuple(word.replace(PORT, str(port)) for word in self._serve.command),
             folder=self._folder,
-            env={"PORT": str(self._port)},
+            env={"PORT": str(port)},
             stdin=b"",
             timeout_s=_AS_LONG_AS_IT_TAKES_S,
-            max_output_bytes=_STRAY_OUTPUT_BYTES,
+            max_output_bytes=EXCERPT_BYTES,
+            writes=() if door is None else (door.parent,),
+            exposes=None if door is None else Exposure(port=port, socket=door),
         )
+
+    async def _life(self, command: Command) -> Completed:
+        """Run the server to its end, keeping the last it prints; a cancellation ends it."""
+        self._printed.clear()
+        session = await self._sandbox.open(command)
+        if isinstance(session, Completed):
+            return session
+        self._session = session
+        try:
+            while piece := await session.receive():
+                self._printed += piece
+                del self._printed[:-EXCERPT_BYTES]
+            await session.ended()
+        finally:
+            completed = await session.aclose()
+        return completed
 
     async def _stop(self) -> None:
         running = self._running
@@ -136,13 +145,13 @@ class SkillServer:
             running.cancel()
             await asyncio.wait({running})
 
-    async def _ready(self, running: asyncio.Task[Completed]) -> Failure | None:
+    async def _ready(self, running: asyncio.Task[Completed], address: Address) -> Failure | None:
         deadline = time.monotonic() + self._limits.start_timeout_s
         answer = "nothing answered"
         while time.monotonic() < deadline:
             if running.done():
                 return self._ended_early(running)
-            answer = await _probed(self._port, self._serve.ready, deadline - time.monotonic())
+            answer = await probed(address, self._serve.ready, deadline - time.monotonic())
             if not answer:
                 return None
             await asyncio.wait({running}, timeout=_PAUSE_S)
@@ -152,16 +161,17 @@ class SkillServer:
     def _ended_early(self, running: asyncio.Task[Completed]) -> Failure:
         completed = running.result()
         if completed.not_started:
-            return self._not_up(f"the server could not be started: {completed.not_started}")
-        if completed.exit_code == NOT_FOUND:
-            return self._no_program()
+            return self._no_start(completed.not_started)
         return self._not_up(f"the server ended before it was ready{_how(completed)}")
 
-    def _no_program(self) -> Failure:
-        message = self._said("the server could not be started")
-        if "/" in self._serve.command[0]:
-            return Failure(kind="program_missing", message=message, retryable=False)
-        return Failure(kind="program_not_found", message=message, status=Status.UNSUPPORTED, retryable=False)
+    def _no_start(self, not_started: str) -> Failure:
+        kind, _, reason = not_started.partition(": ")
+        message = f"the server could not be started: {reason}"
+        if kind == "program_missing":
+            return Failure(kind=kind, message=message, retryable=False)
+        if kind == "program_not_found":
+            return Failure(kind=kind, message=message, status=Status.UNSUPPORTED, retryable=False)
+        return self._not_up(message)
 
     def _not_up(self, what: str) -> Failure:
         can_help = self._n_starts <= self._limits.max_restarts
@@ -183,11 +193,6 @@ class SkillServer:
         last_words = decoded(self.log_tail())[0].strip().rpartition("\n")[2]
         return f"{what}: {last_words}" if last_words else what
 
-    def _trim_log(self) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            if self._log.stat().st_size > _MAX_LOG_BYTES:
-                os.truncate(self._log, 0)
-
 
 def _how(completed: Completed) -> str:
     code = completed.exit_code
@@ -196,31 +201,6 @@ def _how(completed: Completed) -> str:
 
 def _free_port() -> int:
     with socket.socket() as probe:
-        probe.bind((_HOST, 0))
+        probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-async def _probed(port: int, ready: str, patience_s: float) -> str:
-    """Give what stands against calling the server ready; empty where nothing does."""
-    try:
-        async with asyncio.timeout(min(_PROBE_S, max(patience_s, 0.0))):
-            reader, writer = await asyncio.open_connection(_HOST, port)
-            try:
-                return "" if ready == "tcp" else await _refusal(reader, writer, ready)
-            finally:
-                writer.close()
-    except TimeoutError:
-        return f"{ready} did not answer"
-    except (OSError, ValueError) as error:
-        return str(error) or type(error).__name__
-
-
-async def _refusal(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str) -> str:
-    head = f"GET {path} HTTP/1.1\r\nHost: {_HOST}\r\nConnection: close\r\n\r\n"
-    writer.write(head.encode())
-    line = (await reader.readline()).decode("latin-1").strip()
-    words = line.split(maxsplit=2)
-    if len(words) > 1 and words[0].startswith("HTTP/") and words[1].startswith("2"):
-        return ""
-    return f"GET {path} answered {line[:80] or 'nothing'}"

@@ -9,13 +9,24 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Exposure:
+    """A port on which a program listens, and the unix socket at which it is reached from here.
+
+    The socket lies in one of the command's `writes`. A sandbox that shares its network has no use for it.
+    """
+
+    port: int
+    socket: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """A program to run: an argument list, never a shell line.
 
     `env` is the whole environment the program is given beyond what the sandbox allows by itself. At most
     `max_output_bytes` of stdout (and of stderr) are read; more ends the program. A sandbox that hides files shows
-    the program its `folder` and `reads` (files or folders, both read-only) and `writes` (folders of ours in which it
-    may write, at the same path).
+    the program its `folder` and `reads` (files or folders, both read-only; of a program file also what it needs to
+    run) and `writes` (folders of ours in which it may write, at the same path).
     """
 
     argv: tuple[str, ...]
@@ -26,6 +37,7 @@ class Command:
     max_output_bytes: int
     reads: tuple[Path, ...] = ()
     writes: tuple[Path, ...] = ()
+    exposes: Exposure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +71,9 @@ class Session(Protocol):
 
     async def receive(self) -> bytes:
         """Give the next piece of its stdout as soon as there is one; nothing once its stdout is closed."""
+
+    async def ended(self) -> None:
+        """Wait until the program has ended by itself or at its limit; closing its stdout is no end."""
 
     @property
     def stderr(self) -> bytes:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -62,7 +64,7 @@ class NoSandbox:
         launch = await self._launch(command)
         if isinstance(launch, Completed):
             return launch
-        session = open_session(command, launch)
+        session = open_session(command, _ending_with_us(launch))
         if isinstance(session, PipeSession):
             await session.send(command.stdin)
         return session
@@ -99,6 +101,13 @@ class NoSandbox:
 
         word = command.argv[0]
         return await self._programs.find(word, command.folder, environment["PATH"], ask)
+
+
+def _ending_with_us(launch: Launch) -> Launch:
+    """Have the system end a program that lives long if skilleval is killed outright and cannot."""
+    setpriv = shutil.which("setpriv")
+    prefix = () if setpriv is None else (setpriv, "--pdeathsig", "KILL")
+    return replace(launch, argv=(*prefix, *launch.argv))
 
 
 def _unknown_program(command: Command) -> Completed:

@@ -36,6 +36,7 @@ class PipeSession:
         self._timed_out = False
         self._completed: Completed | None = None
         self._news = asyncio.Event()
+        self._end = asyncio.Event()
         self._room = asyncio.Event()
         self._timer = self._loop.call_later(command.timeout_s, self._time_out)
         self._watch = ExitWatch(started.process, self._exited, descriptor=open_descriptor(started.process))
@@ -66,6 +67,10 @@ class PipeSession:
         if not self._is_over:
             self._loop.add_reader(self._started.stdout.fileno(), self._read)
         return piece
+
+    async def ended(self) -> None:
+        """Wait until the program has ended by itself or at its limit; closing its stdout is no end."""
+        await self._end.wait()
 
     @property
     def stderr(self) -> bytes:
@@ -126,6 +131,7 @@ class PipeSession:
 
     def _exited(self) -> None:
         self._watch.close()
+        self._end.set()
         # Others may hold the other end of the pipe: what is in it now is all that counts.
         before = -1
         while len(self._received) < _MAX_HELD and len(self._received) != before:
