@@ -7,16 +7,34 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from skilleval import __version__
+from skilleval.sandboxes.process import ProcessSandbox
+from skilleval.sandboxes.requirements import Gap
 
 _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY")
+_NOT_NEEDED = "not needed: nothing here uses it yet"
 _OLDEST_PYTHON = (3, 11)
 _QUESTION_S = 10
+_ANY_LIMITS = {
+    "mechanism": "auto",
+    "network": False,
+    "allow_hosts": (),
+    "pass_env": (),
+    "read": (),
+    "memory_mb": 1024,
+    "cpus": 1.0,
+    "cpu_seconds": 1,
+    "processes": 64,
+    "file_size_mb": 1,
+    "open_files": 64,
+    "tmp_mb": 1,
+}
+"""Options that ask for every guarantee; how wide the limits are does not matter where nothing runs."""
 
 
 class State(StrEnum):
@@ -62,18 +80,31 @@ def _interpreters() -> Iterator[Check]:
 
 def _sandboxes() -> Iterator[Check]:
     yield Check(area="sandbox", name="none", state=State.OK, found="isolates nothing")
+    sandbox = ProcessSandbox(ProcessSandbox.Options.parse(_ANY_LIMITS, where="doctor"))
+    enforced = ", ".join(sorted(sandbox.guarantees))
+    yield Check(
+        area="sandbox",
+        name="process",
+        state=State.MISSING if sandbox.gaps else State.OK,
+        found=f"{sandbox.mechanism} enforces {enforced}",
+        fix="; ".join(_remedies(sandbox.gaps)),
+    )
+
+
+def _remedies(gaps: Mapping[str, Gap]) -> Iterator[str]:
+    for gap in dict.fromkeys(gaps.values()):
+        missing = ", ".join(sorted(name for name, other in gaps.items() if other == gap))
+        yield f"for {missing}: {gap.reason}; {gap.fix}"
 
 
 def _engines() -> Iterator[Check]:
-    yield _program(
-        "engine", "docker", ("version", "--format", "{{.Server.Version}}"), "install and start Docker"
-    )
+    yield _program("engine", "docker", ("version", "--format", "{{.Server.Version}}"), _NOT_NEEDED)
 
 
 def _keys() -> Iterator[Check]:
     for name in _KEYS:
         is_set = bool(os.environ.get(name))
-        fix = "" if is_set else f"export {name}=… where a model or judge needs it"
+        fix = "" if is_set else _NOT_NEEDED
         found = "set" if is_set else "not set"
         yield Check(area="key", name=name, state=State.OK if is_set else State.MISSING, found=found, fix=fix)
 

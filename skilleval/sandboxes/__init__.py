@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from skilleval.sandboxes.none import NoSandbox
+from skilleval.sandboxes.process import ProcessSandbox
 
 SANDBOXES: dict[str, Any] = {
     "none": NoSandbox,
+    "process": ProcessSandbox,
 }
-"""Kind → class with an `Options` model; built as `kind(options)`."""
+"""Kind → class with an `Options` model; built as `kind(options, hidden)`, where `hidden` is what no program may see."""

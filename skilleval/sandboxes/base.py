@@ -5,18 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
+
+ENVIRONMENT: Final = "environment"
+PROCESSES_END: Final = "processes_end"
+FILESYSTEM: Final = "filesystem"
+NETWORK: Final = "network"
+SYSTEM_CALLS: Final = "system_calls"
+MEMORY: Final = "memory"
+CPU: Final = "cpu"
+PROCESSES: Final = "processes"
+FILE_SIZE: Final = "file_size"
+OPEN_FILES: Final = "open_files"
+TMP_SIZE: Final = "tmp_size"
+
+GUARANTEES: Final[Mapping[str, str]] = {
+    ENVIRONMENT: "no variable of the evaluator is seen, not even through /proc",
+    PROCESSES_END: "nothing a program starts outlives it",
+    FILESYSTEM: "only what the program needs can be read, only what it is given can be changed",
+    NETWORK: "nothing outside the sandbox can be reached",
+    SYSTEM_CALLS: "calls of the kernel that no skill needs are refused",
+    MEMORY: "all processes of a trial together have a limit of memory",
+    CPU: "the time or the share of the processors has a limit",
+    PROCESSES: "the number of processes and threads of a trial has a limit",
+    FILE_SIZE: "no file grows beyond a limit",
+    OPEN_FILES: "the number of open files of a process has a limit",
+    TMP_SIZE: "temporary files together have a limit",
+}
+"""What a sandbox may promise, and what each promise means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
-    """A port on which a program listens, and the unix socket at which it is reached from here.
+    """A port on which a program listens, and the unix socket at which it is to be reached from here.
 
-    The socket lies in one of the command's `writes`. A sandbox that shares its network has no use for it.
+    The socket lies in one of the command's `writes`; it is null where the sandbox shares its network.
     """
 
     port: int
-    socket: Path
+    socket: Path | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +74,7 @@ class Completed:
     `exit_code` is negative for a signal and null if the program never ran. `duration_ms` runs from the started
     program to its end (monotonic); `spawn_ms` is what starting took. `stdout_bytes` counts what was seen, also
     beyond the cap. `limit` names the resource of the sandbox that ran out, in one word such as `memory` or `cpu`, where
-    that is what ended the program.
+    that is what ended the program, and `limit_value` says how much there was, e.g. `2048 MB`.
     """
 
     exit_code: int | None
@@ -61,6 +88,7 @@ class Completed:
     stdout_bytes: int = 0
     stderr_bytes: int = 0
     limit: str | None = None
+    limit_value: str = ""
 
 
 class Session(Protocol):
@@ -97,6 +125,10 @@ class Sandbox(Protocol):
     @property
     def shares_network(self) -> bool:
         """Whether a port that a program opens on 127.0.0.1 can be reached from here, and ours from there."""
+
+    @property
+    def serves_unguarded(self) -> bool:
+        """Whether a program with a port to expose has our network, although others have not."""
 
     @property
     def warnings(self) -> tuple[str, ...]:

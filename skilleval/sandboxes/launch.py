@@ -13,6 +13,10 @@ from skilleval.sandboxes.base import Completed
 class Enclosure(Protocol):
     """What a sandbox holds around one running program beyond its processes' relations, e.g. a control group."""
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing a program starts can leave it, so that `kill` reaches all there is."""
+
     def started(self) -> None:
         """The program runs: give back our copies of what was handed over to it."""
 
@@ -28,6 +32,8 @@ class Enclosure(Protocol):
 
 class NoEnclosure:
     """Nothing around the program."""
+
+    is_complete = False
 
     def started(self) -> None:
         """Nothing was handed over."""

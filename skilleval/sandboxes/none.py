@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
+from skilleval.sandboxes.asking import asking
 from skilleval.sandboxes.base import Command, Completed
 from skilleval.sandboxes.launch import Launch
 from skilleval.sandboxes.programs import Programs
 from skilleval.sandboxes.running import execute
 from skilleval.sandboxes.session import PipeSession, open_session
-from skilleval.sandboxes.starting import not_started
+from skilleval.sandboxes.starting import not_started, unknown_program
 from skilleval.strict import StrictModel
 
 _HANDED_OVER = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
@@ -23,8 +26,6 @@ _WARNING = (
     "sandbox=none isolates nothing: skills run with your rights, files and network; "
     "only the processes they start are ended with each trial"
 )
-_QUESTION_TIMEOUT_S = 10.0
-_QUESTION_BYTES = 65536
 
 
 class NoSandboxOptions(StrictModel):
@@ -37,16 +38,17 @@ class NoSandbox:
     """No isolation: network, files and rights are those of the evaluator.
 
     A program does not inherit the evaluator's environment, where its keys are: it gets the few variables any
-    program needs, those of `pass_env`, and those of its command.
+    program needs, those of `pass_env`, and those of its command. Nothing can be hidden from it.
     """
 
     Options = NoSandboxOptions
     name = "none"
     guarantees: frozenset[str] = frozenset()
     shares_network = True
+    serves_unguarded = False  # nothing guards the others either
     warnings = (_WARNING,)
 
-    def __init__(self, options: NoSandboxOptions) -> None:
+    def __init__(self, options: NoSandboxOptions, _hidden: Sequence[Path] = ()) -> None:
         self._names = (*_HANDED_OVER, *options.pass_env)
         self._programs = Programs()
 
@@ -76,31 +78,15 @@ class NoSandbox:
         if not command.folder.is_dir():
             return not_started("folder_not_found", f"{command.folder} is not a folder")
         environment = self._environment(command)
-        program = await self._program(command, environment)
+        ask = asking(command.folder, environment)
+        program = await self._programs.find(command.argv[0], command.folder, environment["PATH"], ask)
         if program is None:
-            return _unknown_program(command)
+            return unknown_program(command)
         return Launch(argv=(program, *command.argv[1:]), folder=command.folder, env=environment)
 
     def _environment(self, command: Command) -> dict[str, str]:
         handed_over = {name: os.environ[name] for name in self._names if name in os.environ}
         return {"PATH": os.defpath, **handed_over, **_SET, **command.env}
-
-    async def _program(self, command: Command, environment: dict[str, str]) -> str | None:
-        async def ask(argv: tuple[str, ...]) -> str:
-            question = Command(
-                argv=argv,
-                folder=command.folder,
-                env={},
-                stdin=b"",
-                timeout_s=_QUESTION_TIMEOUT_S,
-                max_output_bytes=_QUESTION_BYTES,
-            )
-            launch = Launch(argv=argv, folder=command.folder, env=environment)
-            answer = await execute(question, launch)
-            return answer.stdout.decode("utf-8", "replace") if answer.exit_code == 0 else ""
-
-        word = command.argv[0]
-        return await self._programs.find(word, command.folder, environment["PATH"], ask)
 
 
 def _ending_with_us(launch: Launch) -> Launch:
@@ -108,10 +94,3 @@ def _ending_with_us(launch: Launch) -> Launch:
     setpriv = shutil.which("setpriv")
     prefix = () if setpriv is None else (setpriv, "--pdeathsig", "KILL")
     return replace(launch, argv=(*prefix, *launch.argv))
-
-
-def _unknown_program(command: Command) -> Completed:
-    word = command.argv[0]
-    if "/" in word:
-        return not_started("program_missing", f"{word} is not a file in {command.folder}")
-    return not_started("program_not_found", f"{word} is not a program on the PATH")

@@ -21,6 +21,17 @@ class Process:
     is_zombie: bool
 
 
+def is_alive(pid: int) -> bool:
+    """Say whether there is a process of that id, whoever owns it."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def read_process(pid: int) -> Process | None:
     """Give a process, or null if there is none of that id."""
     try:

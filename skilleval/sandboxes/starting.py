@@ -10,12 +10,12 @@ from collections.abc import Coroutine
 from io import FileIO
 from typing import cast
 
-from skilleval.sandboxes.base import Completed
+from skilleval.sandboxes.base import Command, Completed
 from skilleval.sandboxes.launch import Enclosure, Launch
 from skilleval.sandboxes.trees import TOKEN_NAME, Tree
 
-_PATIENCE_S = 5.0  # an enclosure that cannot be emptied must not hold up the run for ever
-_PAUSE_S = 0.002
+_PATIENCE_S = 5.0  # a process stuck in the kernel must not hold up the run for ever
+_PAUSE_S = 0.001
 _log = logging.getLogger(__name__)
 
 
@@ -36,8 +36,7 @@ class Started:
 
     async def end(self) -> None:
         """End the program and all it started; a cancellation in the meantime takes effect afterwards."""
-        is_empty = self._enclosure.kill()
-        if not (self._tree.kill() and is_empty):
+        if not self._is_over():
             await _uninterrupted(self._ended())
         self._enclosure.close()
 
@@ -46,13 +45,19 @@ class Started:
         return self._enclosure.verdict(completed)
 
     async def _ended(self) -> None:
-        await self._tree.end()
         deadline = time.monotonic() + _PATIENCE_S
-        while not self._enclosure.kill():
+        while not self._is_over():
             if time.monotonic() > deadline:
-                _log.warning("what encloses a trial could not be emptied within %g s", _PATIENCE_S)
+                _log.warning("what a trial started could not be ended within %g s", _PATIENCE_S)
+                self._tree.give_up()
                 return
             await asyncio.sleep(_PAUSE_S)
+
+    def _is_over(self) -> bool:
+        """End what can be seen now; true if nothing was left."""
+        # The enclosure first: what it ends starts nothing new, and its orphans come to us.
+        is_empty = self._enclosure.kill()
+        return is_empty and self._tree.kill(looks_deep=not self._enclosure.is_complete)
 
 
 def start(launch: Launch) -> Started | Completed:
@@ -81,6 +86,14 @@ def not_started(kind: str, reason: str) -> Completed:
         spawn_ms=0.0,
         not_started=f"{kind}: {reason}",
     )
+
+
+def unknown_program(command: Command) -> Completed:
+    """Say that the first word of a command names no program."""
+    word = command.argv[0]
+    if "/" in word:
+        return not_started("program_missing", f"{word} is not a file in {command.folder}")
+    return not_started("program_not_found", f"{word} is not a program on the PATH")
 
 
 def _popen(launch: Launch, token: str) -> subprocess.Popen[bytes]:

@@ -8,17 +8,14 @@ leaves no unknown child behind has left nothing. Elsewhere only the process grou
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import ctypes
 import functools
-import logging
 import os
 import secrets
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 
 from skilleval.sandboxes.exits import has_ended
@@ -34,11 +31,8 @@ from skilleval.sandboxes.procfs import (
 TOKEN_NAME = "SKILLEVAL_TRIAL"  # noqa: S105 - the name of a variable that marks processes; no secret
 """The variable that marks the processes of a trial."""
 
-_PATIENCE_S = 5.0  # a process stuck in the kernel must not hold up the run for ever
-_PAUSE_S = 0.002
 _PR_SET_CHILD_SUBREAPER = 36
 _ON_LINUX = sys.platform == "linux"
-_log = logging.getLogger(__name__)
 
 
 class Tree:
@@ -61,32 +55,32 @@ class Tree:
         """Claim nothing any more."""
         _open_trees.pop(self.token, None)
 
-    def kill(self) -> bool:
-        """End what can be seen now; true if nothing was left: then the leader is reaped and the tree closed."""
+    def kill(self, *, looks_deep: bool = True) -> bool:
+        """End what can be seen now; true if nothing was left: then the leader is reaped and the tree closed.
+
+        What encloses a program may end the relatives of strays itself: then there is no need to look for them.
+        """
         leader = self.leader
         if leader is None:
             return True
-        ended, strays = has_ended(leader), self._strays()
+        ended, strays = has_ended(leader), self._living_strays()
         if ended and not strays:
             _signal_group(leader)
             leader.wait()
             self.close()  # in the same breath: a tree that looks no more must not make others spare its orphans
             return True
         # Relatives are looked up while their parents live: an orphan may carry no mark of its trial.
-        self._condemned |= descendants([leader.pid, *strays], read_processes() if _ON_LINUX else ())
+        processes = read_processes() if _ON_LINUX and looks_deep else ()
+        self._condemned |= descendants([leader.pid, *strays], processes)
         _signal_group(leader)
         _kill(self._condemned - {leader.pid})
-        _reap(strays)
         return False
 
-    async def end(self) -> None:
-        """End all, looking again until none is left."""
-        deadline = time.monotonic() + _PATIENCE_S
-        while not self.kill():
-            if time.monotonic() > deadline:
-                self._give_up()
-                return
-            await asyncio.sleep(_PAUSE_S)
+    def give_up(self) -> None:
+        """Look no more: a process that is stuck in the kernel must not hold up the run for ever."""
+        if self.leader is not None:
+            self.leader.poll()
+        self.close()
 
     def owns(self, process: Process) -> bool:
         """Say whether a child of ours that leads no open tree was left behind by this one."""
@@ -102,19 +96,20 @@ class Tree:
         """Say whether a child of ours without a token can stem from this tree: it was not there before."""
         return process.pid not in self._before
 
-    def _give_up(self) -> None:
-        _log.warning("processes of a trial could not be ended within %g s", _PATIENCE_S)
-        if self.leader is not None:
-            self.leader.poll()
-        self.close()
+    def _living_strays(self) -> list[int]:
+        """Reap who is dead, and look again until nobody is: who dies leaves his children to us."""
+        while True:
+            strays = self._strays()
+            if not _reap(stray.pid for stray in strays if stray.is_zombie):
+                return [stray.pid for stray in strays]
 
-    def _strays(self) -> list[int]:
+    def _strays(self) -> list[Process]:
         if not _ON_LINUX:
             return []
         leaders = {tree.leader.pid for tree in tuple(_open_trees.values()) if tree.leader is not None}
         unknown = [pid for pid in read_own_children() if pid not in leaders]
         found = [process for pid in unknown if (process := read_process(pid)) is not None]
-        return [process.pid for process in found if process.pid in self._condemned or self.owns(process)]
+        return [process for process in found if process.pid in self._condemned or self.owns(process)]
 
 
 _open_trees: dict[str, Tree] = {}
@@ -138,8 +133,11 @@ def _kill(pids: Iterable[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def _reap(pids: Iterable[int]) -> None:
+def _reap(pids: Iterable[int]) -> int:
+    """Reap who can be, and say how many were: a dead process whose threads live on cannot be reaped yet."""
     # Never waitpid(-1): it would take the exit codes of children that others wait for.
+    n_reaped = 0
     for pid in pids:
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(pid, os.WNOHANG)
+            n_reaped += os.waitpid(pid, os.WNOHANG)[0] != 0
+    return n_reaped

@@ -7,10 +7,26 @@ from typing import Any
 import pytest
 
 from skilleval.sandboxes import SANDBOXES
-from skilleval.sandboxes.base import Command, Completed, Sandbox
+from skilleval.sandboxes.base import GUARANTEES, Command, Completed, Sandbox
 from skilleval.strict import StrictModel
 
-OPTIONS: dict[str, dict[str, Any]] = {"none": {"pass_env": []}}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "none": {"pass_env": []},
+    "process": {
+        "mechanism": "auto",
+        "network": False,
+        "allow_hosts": [],
+        "pass_env": [],
+        "read": [],
+        "memory_mb": 256,
+        "cpus": None,
+        "cpu_seconds": 60,
+        "processes": 64,
+        "file_size_mb": 16,
+        "open_files": 128,
+        "tmp_mb": 16,
+    },
+}
 
 
 def _built(kind: str) -> Sandbox:
@@ -47,6 +63,14 @@ def test_a_sandbox_says_what_it_is_and_what_it_promises(kind: str) -> None:
     assert sandbox.name == kind
     assert isinstance(sandbox.guarantees, frozenset)
     assert sandbox.guarantees or sandbox.warnings
+    assert sandbox.guarantees <= GUARANTEES.keys()
+
+
+@pytest.mark.parametrize("kind", SANDBOXES)
+def test_a_sandbox_takes_what_no_program_may_see(kind: str, tmp_path: Path) -> None:
+    """Whether it can hide anything or not, it is built the same way."""
+    part = SANDBOXES[kind]
+    assert part(part.Options.parse(OPTIONS[kind], where="test"), (tmp_path,)).name == kind
 
 
 @pytest.mark.parametrize("kind", SANDBOXES)

@@ -1,0 +1,222 @@
+"""Which calls of the kernel a program in a sandbox may make, as a filter program for seccomp.
+
+The filter is a list of refusals: whatever is not named goes through, so that interpreters of every kind run. It
+refuses what no skill needs and what has opened sandboxes before: mounts, new namespaces, other processes' memory,
+kernel keys, `io_uring` (which would do file and network work behind the filter's back), the clock, the machine.
+The program is classic BPF in the kernel's own binary form, the one that bubblewrap's `--seccomp` reads.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import socket
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+# Instructions of classic BPF, <linux/bpf_common.h>: a condition skips `yes` or `no` instructions.
+_LOAD = 0x20  # take a 32-bit word of the call's description
+_IF_EQUAL = 0x15
+_IF_AT_LEAST = 0x35
+_IF_ANY_BIT = 0x45
+_RETURN = 0x06
+
+# What a filter answers, <linux/seccomp.h>.
+_ALLOW = 0x7FFF0000
+_KILL = 0x80000000
+_ERROR = 0x00050000
+_REFUSED = _ERROR | errno.EPERM
+_UNKNOWN_CALL = _ERROR | errno.ENOSYS
+
+# Offsets in the description of a call, `struct seccomp_data`.
+_NUMBER = 0
+_ARCHITECTURE = 4
+_ARGUMENTS = 16
+
+_X32_BIT = 0x40000000  # calls of the x32 ABI carry it in their number; the same kernel serves both
+_NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* flag that `clone` knows
+_FAKING_TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+_HARMLESS_PERSONALITIES = (0, 0xFFFFFFFF)  # the default one, and the question which one it is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Machine:
+    """How one processor architecture names itself to a filter, and its column in the table of numbers."""
+
+    audit_name: int
+    column: int
+    has_x32: bool = False
+
+
+_MACHINES = {
+    "x86_64": _Machine(audit_name=0xC000003E, column=0, has_x32=True),
+    "aarch64": _Machine(audit_name=0xC00000B7, column=1),
+}
+
+Numbers = tuple[int | None, int | None]
+"""The number of a call on x86_64 and on aarch64; null where it does not exist."""
+
+REFUSED: dict[str, Numbers] = {
+    # mounts and the root folder
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "open_tree_attr": (467, 467),
+    # namespaces; `clone` is looked at more closely
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    # other processes
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "kcmp": (312, 272),
+    "pidfd_getfd": (438, 438),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    # the kernel itself
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "lookup_dcookie": (212, 18),
+    "nfsservctl": (180, 42),
+    "syslog": (103, 116),
+    # work behind the filter's back
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    # kernel keys
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    # files past their paths
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "fanotify_init": (300, 262),
+    # the machine and its clock
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
+    "acct": (163, 89),
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "vhangup": (153, 58),
+}
+"""Calls that fail with EPERM, whatever their arguments."""
+
+EXAMINED: dict[str, Numbers] = {
+    "clone": (56, 220),
+    "clone3": (435, 435),
+    "ioctl": (16, 29),
+    "personality": (135, 92),
+    "socket": (41, 198),
+}
+"""Calls that fail for some of their arguments; `clone3` hides its own behind a pointer, so it does not exist."""
+
+
+def filter_program(*, allow_network: bool, allow_unix_sockets: bool = True) -> bytes | None:
+    """Give the filter for this machine; null where its architecture is not known.
+
+    Without network a program opens no socket but those of the AF_UNIX family, which is all that hides the network
+    from it where it has no network namespace of its own. Without unix sockets either it opens none at all: Landlock
+    does not keep it from connecting to a socket file of another program. Pairs of sockets always stay.
+    """
+    return filter_program_of(
+        platform.machine(), allow_network=allow_network, allow_unix_sockets=allow_unix_sockets
+    )
+
+
+def filter_program_of(machine: str, *, allow_network: bool, allow_unix_sockets: bool) -> bytes | None:
+    """Give the filter for a named machine, such as `aarch64`."""
+    target = _MACHINES.get(machine)
+    if target is None:
+        return None
+    rules = [*_refusals(target), *_examinations(target)]
+    if not allow_network:
+        families = (int(socket.AF_UNIX),) if allow_unix_sockets else ()
+        rules += _allowing_only(_number("socket", target), 0, families)
+    return b"".join([*_opening(target), *rules, _return(_ALLOW)])
+
+
+def _opening(target: _Machine) -> Iterator[bytes]:
+    """Leave the number of the call loaded, once it is known to be one of this architecture."""
+    yield _step(_LOAD, _ARCHITECTURE)
+    yield _step(_IF_EQUAL, target.audit_name, yes=1)
+    yield _return(_KILL)
+    yield _step(_LOAD, _NUMBER)
+    if target.has_x32:
+        yield _step(_IF_AT_LEAST, _X32_BIT, no=1)
+        yield _return(_UNKNOWN_CALL)
+
+
+def _refusals(target: _Machine) -> Iterator[bytes]:
+    for numbers in REFUSED.values():
+        number = numbers[target.column]
+        if number is not None:
+            yield from _answering(number, _REFUSED)
+
+
+def _examinations(target: _Machine) -> Iterator[bytes]:
+    yield from _answering(_number("clone3", target), _UNKNOWN_CALL)  # the C library then takes `clone`
+    yield from _refusing_if(_IF_ANY_BIT, _number("clone", target), 0, (_NEW_NAMESPACES,))
+    yield from _refusing_if(_IF_EQUAL, _number("ioctl", target), 1, _FAKING_TERMINAL_INPUT)
+    yield from _allowing_only(_number("personality", target), 0, _HARMLESS_PERSONALITIES)
+
+
+def _number(name: str, target: _Machine) -> int:
+    number = EXAMINED[name][target.column]
+    assert number is not None
+    return number
+
+
+def _answering(number: int, answer: int) -> Iterator[bytes]:
+    yield _step(_IF_EQUAL, number, no=1)
+    yield _return(answer)
+
+
+def _refusing_if(condition: int, number: int, argument: int, values: Iterable[int]) -> Iterator[bytes]:
+    """Refuse a call if the condition holds for one of the values."""
+    tests = [step for value in values for step in (_step(condition, value, no=1), _return(_REFUSED))]
+    yield from _looking_at(number, argument, tests)
+
+
+def _allowing_only(number: int, argument: int, values: Iterable[int]) -> Iterator[bytes]:
+    """Refuse a call unless its argument is one of the values."""
+    tests = [step for value in values for step in (_step(_IF_EQUAL, value, no=1), _return(_ALLOW))]
+    yield from _looking_at(number, argument, [*tests, _return(_REFUSED)])
+
+
+def _looking_at(number: int, argument: int, tests: list[bytes]) -> Iterator[bytes]:
+    # The kernel takes only the low half of these arguments, and so do we: a set high bit must not slip through.
+    # Both architectures are little-endian: the low half comes first.
+    yield _step(_IF_EQUAL, number, no=len(tests) + 2)
+    yield _step(_LOAD, _ARGUMENTS + 8 * argument)
+    yield from tests
+    yield _step(_LOAD, _NUMBER)
+
+
+def _return(answer: int) -> bytes:
+    return _step(_RETURN, answer)
+
+
+def _step(operation: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:
+    """Assemble one instruction, `struct sock_filter`."""
+    return struct.pack("=HBBI", operation, yes, no, value)
