@@ -1,0 +1,9 @@
+"""Writes to stdout without end."""
+
+import os
+
+from hostile.programs.stage import read_aims
+
+read_aims()
+while True:
+    os.write(1, b"x" * 65536)
