@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from skilleval.domain import Reply, Skill
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +47,35 @@ class Checking(Protocol):
 
     def check(self, skill: Skill) -> None:
         """Raise an `AdapterError` that says what is missing and how to mend it."""
+
+
+@runtime_checkable
+class Isolating(Protocol):
+    """An adapter that starts programs and can give each trial one of its own.
+
+    Its class takes `worker_trials`: null, or how many trials one program serves.
+    """
+
+    @property
+    def isolation(self) -> str:
+        """`trial` where no two trials share a program, `worker` where many do."""
+
+
+def isolation(adapter: Adapter) -> str:
+    """Say whether trials share what answers them: so they do wherever an adapter does not promise the opposite."""
+    return adapter.isolation if isinstance(adapter, Isolating) else "worker"
+
+
+class Closing(Protocol):
+    """What is held until it is closed."""
+
+    async def aclose(self) -> None:
+        """Give back what is held."""
+
+
+async def close_all(parts: Iterable[Closing]) -> None:
+    """Close all at once; one that cannot be closed is logged and keeps no other open."""
+    outcomes = await asyncio.gather(*(part.aclose() for part in parts), return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            _log.warning("what an adapter held could not be closed: %s", outcome)

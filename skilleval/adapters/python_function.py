@@ -1,4 +1,4 @@
-"""`python`: calls a function `module:function` of the skill's folder, in a fresh process or, if asked, in this one."""
+"""`python`: calls a function `module:function` of the skill's folder: in a fresh process, a worker, or this process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from skilleval.adapters.base import Call
-from skilleval.adapters.python_child import EXCEPTION
+from skilleval.adapters.python_child import EXCEPTION, MANY
 from skilleval.adapters.python_inprocess import InProcess
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
 from skilleval.domain import Reply, Status
@@ -36,17 +36,28 @@ class PythonOptions(StrictModel):
 class PythonAdapter:
     """Calls `function(input)`, or `function(input, seed=…)` where it names a seed; async functions are awaited.
 
-    In a fresh process it is a subprocess skill whose program is ours: same folder, environment, limits and sandbox.
+    In a process of its own it is a subprocess skill whose program is ours: same folder, limits and sandbox.
     """
 
     Options = PythonOptions
     kind = "python"
 
-    def __init__(self, options: PythonOptions, sandbox: Sandbox) -> None:
+    def __init__(self, options: PythonOptions, sandbox: Sandbox, *, worker_trials: int | None = None) -> None:
         if options.inprocess and sandbox.name != "none":
             raise _contradiction(sandbox.name)
-        self._child = SubprocessAdapter(SubprocessOptions(max_output_bytes=options.max_output_bytes), sandbox)
+        self._child = SubprocessAdapter(
+            SubprocessOptions(max_output_bytes=options.max_output_bytes),
+            sandbox,
+            worker_trials=worker_trials,
+            reads=(Path(_CHILD),),
+        )
+        self._words = () if worker_trials is None else (MANY,)
         self._inprocess = InProcess(options.max_output_bytes) if options.inprocess else None
+
+    @property
+    def isolation(self) -> str:
+        """`worker` where trials share a process, be it this one."""
+        return "worker" if self._inprocess is not None else self._child.isolation
 
     async def invoke(self, call: Call) -> Reply:
         """Call the function once."""
@@ -56,11 +67,12 @@ class PythonAdapter:
             return Reply(status=Status.SKILL_ERROR, failure_kind="bad_entrypoint", message=message)
         if self._inprocess is not None:
             return await self._inprocess.invoke(call, entrypoint)
-        program = shlex.join((sys.executable, "-I", _CHILD, entrypoint))
+        program = shlex.join((sys.executable, "-I", _CHILD, entrypoint, *self._words))
         return _plain(await self._child.invoke(replace(call, skill=replace(call.skill, entrypoint=program))))
 
     async def aclose(self) -> None:
-        """Nothing is held between calls."""
+        """End the workers."""
+        await self._child.aclose()
 
 
 def _plain(reply: Reply) -> Reply:

@@ -1,23 +1,34 @@
-"""`subprocess`: starts a skill's program for each call and talks JSON-RPC 2.0 with it over stdin and stdout."""
+"""`subprocess`: talks JSON-RPC 2.0 with a skill's program over stdin and stdout.
+
+The program is started for each call; with `runner.isolation=worker` it serves many.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import signal
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
 from skilleval.adapters.base import Call
-from skilleval.adapters.jsonrpc import find_reply, request
+from skilleval.adapters.exchange import Cause, Exchange
+from skilleval.adapters.jsonrpc import RpcReply, find_reply, request
 from skilleval.adapters.text import compact_json, decoded, excerpt, storable
 from skilleval.adapters.usage import reported_usage
+from skilleval.adapters.workers import Program, Workers, program_of
 from skilleval.domain import Reply, Status, Usage
 from skilleval.sandboxes.base import Command, Completed, Sandbox
 from skilleval.strict import StrictModel
 
 _MESSAGE_CHARACTERS = 500
+_TRIED_S = 3.0  # must fit into what the runner waits beyond the limit of a call
+_AT_END = "the program replies only once its stdin is closed"
+_FIX = "use runner.isolation=trial"
 _USELESS_TO_REPEAT = (
     -32601,
     -32602,
@@ -44,6 +55,11 @@ class _Failure:
     retryable: bool = True
 
 
+_TOO_DEEP = _Failure(kind="unreadable_reply", message="the reply is nested too deeply")
+_HUNG_UP = _Failure(kind="no_reply", message="closed its stdout without a reply")
+_UNHEARD = {Cause.TOO_DEEP: _TOO_DEEP, Cause.HUNG_UP: _HUNG_UP}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
     """Output to use, and what came with it."""
@@ -59,29 +75,84 @@ class SubprocessAdapter:
     Options = SubprocessOptions
     kind = "subprocess"
 
-    def __init__(self, options: SubprocessOptions, sandbox: Sandbox) -> None:
+    def __init__(
+        self,
+        options: SubprocessOptions,
+        sandbox: Sandbox,
+        *,
+        worker_trials: int | None = None,
+        reads: tuple[Path, ...] = (),
+    ) -> None:
+        """Take what all calls share; `reads` is what programs must see beyond the skill's folder."""
         self._max_output_bytes = options.max_output_bytes
+        self._reads = reads
         self._sandbox = sandbox
+        self._workers = None if worker_trials is None else Workers(sandbox, max_trials=worker_trials)
+        self._replies_at_end: dict[Program, bool] = {}
+        self._trying: dict[Program, asyncio.Lock] = {}
+
+    @property
+    def isolation(self) -> str:
+        """`worker` where a program serves many trials."""
+        return "trial" if self._workers is None else "worker"
 
     async def invoke(self, call: Call) -> Reply:
-        """Start the program, hand it the task input, and read its reply."""
+        """Hand the program the task input, and read its reply."""
         argv = _arguments(call.skill.entrypoint)
         if isinstance(argv, _Failure):
             return _failed(Reply(status=argv.status), argv)
         command = Command(
             argv=argv,
             folder=call.skill.folder,
-            env={"SKILLEVAL_SEED": str(call.seed), "SKILLEVAL_REPEAT": str(call.repeat)},
-            stdin=request(call.input),
+            env={},
+            stdin=b"",
             timeout_s=call.timeout_s,
             max_output_bytes=self._max_output_bytes,
+            reads=self._reads,
         )
-        return _reply(await self._sandbox.run(command), command)
+        if self._workers is None:
+            return await self._alone(call, command)
+        return await self._shared(call, command, self._workers)
 
     async def aclose(self) -> None:
-        """Nothing is held between calls; the sandbox belongs to whoever made it."""
+        """End the workers; the sandbox belongs to whoever made it."""
+        if self._workers is not None:
+            await self._workers.aclose()
+
+    async def _alone(self, call: Call, command: Command) -> Reply:
+        environment = {"SKILLEVAL_SEED": str(call.seed), "SKILLEVAL_REPEAT": str(call.repeat)}
+        command = replace(command, env=environment, stdin=request(call.input))
+        return _reply(await self._sandbox.run(command), command)
+
+    async def _shared(self, call: Call, command: Command, workers: Workers) -> Reply:
+        if self._replies_at_end.get(program_of(command)):
+            return _failed(Reply(status=Status.UNSUPPORTED), _misfit(_AT_END))
+
+        def ask(request_id: int) -> bytes:
+            return request(
+                call.input, request_id=request_id, trial={"seed": call.seed, "repeat": call.repeat}
+            )
+
+        exchange = await workers.ask(command, ask)
+        reply = _exchanged(exchange, command)
+        if reply.status is not Status.TIMEOUT or workers.has_replied(command):
+            return reply
+        if await self._does_reply_at_end(call, command):
+            return _failed(reply, _misfit(_AT_END))
+        return replace(reply, message=f"{reply.message}; if it waits for the end of its stdin, {_FIX}")
+
+    async def _does_reply_at_end(self, call: Call, command: Command) -> bool:
+        """Say whether a program that never replied does so once its stdin is closed; each is tried once."""
+        program = program_of(command)
+        async with self._trying.setdefault(program, asyncio.Lock()):
+            if program not in self._replies_at_end:
+                brief = replace(command, timeout_s=min(call.timeout_s, _TRIED_S))
+                reply = await self._alone(call, brief)
+                self._replies_at_end[program] = reply.status is Status.COMPLETED
+        return self._replies_at_end[program]
 
 
+@lru_cache(maxsize=1024)
 def _arguments(entrypoint: str) -> tuple[str, ...] | _Failure:
     try:
         argv = tuple(shlex.split(entrypoint))
@@ -91,7 +162,26 @@ def _arguments(entrypoint: str) -> tuple[str, ...] | _Failure:
     return argv or _Failure(kind="bad_entrypoint", message="the entrypoint is empty", retryable=False)
 
 
-def _reply(done: Completed, command: Command) -> Reply:
+def _exchanged(exchange: Exchange, command: Command) -> Reply:
+    """Judge what came of a request to a program that serves many."""
+    heard: _Answer | _Failure | None = _UNHEARD.get(exchange.cause)
+    if exchange.reply is not None:
+        heard = _output(exchange.reply) if exchange.misfit is None else _misfit(exchange.misfit)
+    reply = replace(_reply(exchange.done, command, heard), spawn_ms=exchange.spawn_ms)
+    if reply.message is None or exchange.done.exit_code is None or not exchange.n_before:
+        return reply
+    n_trials = f"{exchange.n_before} trial{'s' if exchange.n_before > 1 else ''}"
+    return replace(reply, message=f"{reply.message} (the process had served {n_trials} before)")
+
+
+def _misfit(reason: str) -> _Failure:
+    # How the skill would have done is not known: it was driven in a way that it does not support.
+    message = f"{reason}, so one process cannot serve many trials: {_FIX}"
+    return _Failure(kind="no_reply_in_session", message=message, status=Status.UNSUPPORTED, retryable=False)
+
+
+def _reply(done: Completed, command: Command, heard: _Answer | _Failure | None = None) -> Reply:
+    """Judge how a program did, and what it wrote unless its reply was heard already."""
     if done.not_started is not None:
         failure = _not_started(done.not_started)
         return _failed(Reply(status=failure.status), failure)
@@ -105,7 +195,7 @@ def _reply(done: Completed, command: Command) -> Reply:
         output_bytes=done.stdout_bytes,
         output_encoding_errors=n_wrong,
     )
-    outcome = _cut_off(done, command) or _bad_exit(done) or _answer(text)
+    outcome = heard or _cut_off(done, command) or _bad_exit(done) or _answer(text)
     if isinstance(outcome, _Failure):
         return _failed(replace(evidence, stdout=excerpt(done.stdout)), outcome)
     n_wrong += outcome.n_replaced
@@ -138,6 +228,10 @@ def _cut_off(done: Completed, command: Command) -> _Failure | None:
         )
         message = f"wrote at least {seen} bytes to {name}, the limit is {command.max_output_bytes}"
         return _Failure(kind="output_limit", message=message)
+    if done.limit is not None:
+        resource = done.limit.replace("_", " ")
+        message = f"reached the sandbox's limit of {resource}: {done.limit_value}"
+        return _Failure(kind=f"{done.limit}_limit", message=message)
     return None
 
 
@@ -163,13 +257,20 @@ def _signal_name(number: int) -> str:
 def _answer(text: str) -> _Answer | _Failure:
     try:
         reply = find_reply(text)
-        if reply is None:
-            return _Failure(kind="no_reply", message="exit code 0, but no JSON-RPC reply on stdout")
+    except RecursionError:
+        return _TOO_DEEP
+    if reply is None:
+        return _Failure(kind="no_reply", message="exit code 0, but no JSON-RPC reply on stdout")
+    return _output(reply)
+
+
+def _output(reply: RpcReply) -> _Answer | _Failure:
+    try:
         if reply.error is not None:
             return _rpc_error(reply.error)
         output, n_replaced = compact_json(reply.result)
     except RecursionError:
-        return _Failure(kind="unreadable_reply", message="the reply is nested too deeply")
+        return _TOO_DEEP
     except ValueError as error:
         return _Failure(kind="unreadable_reply", message=f"the reply is not JSON: {error}")
     return _Answer(output=output, n_replaced=n_replaced, usage=reported_usage(reply.members.get("usage")))

@@ -9,25 +9,43 @@ from typing import Any
 from skilleval.adapters import ADAPTERS
 from skilleval.adapters.base import Adapter
 from skilleval.adapters.replay import ReplayAdapter
-from skilleval.config.settings import PartSettings
+from skilleval.config.settings import PartSettings, Texts
 from skilleval.domain import Skill
 from skilleval.registry import kinds, part
 from skilleval.sandboxes import SANDBOXES
 from skilleval.sandboxes.base import Sandbox
+from skilleval.sandboxes.requirements import check_guarantees
 from skilleval.scorers import SCORERS, build_scorer
 from skilleval.scorers.base import Scorer
 from skilleval.scorers.task import TaskScorer
+from skilleval.strict import StrictModel
 
 AUTO = "auto"
 _TASK = "task"
 _CONFIG = "config"
+_REQUIRE = "require"
 
 
-def build_sandbox(settings: PartSettings) -> Sandbox:
-    """Make the sandbox that `sandbox.kind` names."""
+def build_sandbox(settings: PartSettings, hidden: Sequence[Path] = ()) -> Sandbox:
+    """Make the sandbox that `sandbox.kind` names; programs in it see nothing of `hidden`.
+
+    Raises:
+        SkillevalError: its options cannot be used, or it does not enforce what `sandbox.require` asks for.
+    """
     kind = part(SANDBOXES, settings.kind, key="sandbox.kind", group="sandboxes")
-    sandbox: Sandbox = kind(kind.Options.parse(settings.options, where=_CONFIG, prefix="sandbox"))
+    options = {key: value for key, value in settings.options.items() if key != _REQUIRE}
+    required = _Required.parse(
+        {_REQUIRE: settings.options.get(_REQUIRE, ())}, where=_CONFIG, prefix="sandbox"
+    )
+    sandbox: Sandbox = kind(kind.Options.parse(options, where=_CONFIG, prefix="sandbox"), hidden)
+    check_guarantees(required.require, sandbox)
     return sandbox
+
+
+class _Required(StrictModel):
+    """What every sandbox may be asked for, whatever its own options are."""
+
+    require: Texts
 
 
 def adapter_kind(settings: PartSettings, skill: Skill) -> str:
@@ -41,8 +59,10 @@ def adapter_options(settings: PartSettings, kind: str) -> Mapping[str, Any]:
     return {key: value for key, value in options.items() if key != "kind"}
 
 
-def build_adapters(settings: PartSettings, skills: Sequence[Skill], sandbox: Sandbox) -> dict[str, Adapter]:
-    """Make one adapter a kind that the skills need."""
+def build_adapters(
+    settings: PartSettings, skills: Sequence[Skill], sandbox: Sandbox, *, worker_trials: int | None = None
+) -> dict[str, Adapter]:
+    """Make one adapter a kind that the skills need; with `worker_trials`, one program serves so many trials."""
     prefix = "adapter.{}" if settings.kind == AUTO else "adapter"
     made: dict[str, Adapter] = {}
     for name in sorted({adapter_kind(settings, skill) for skill in skills}):
@@ -50,8 +70,17 @@ def build_adapters(settings: PartSettings, skills: Sequence[Skill], sandbox: San
         options = kind.Options.parse(
             adapter_options(settings, name), where=_CONFIG, prefix=prefix.format(name)
         )
-        made[name] = _replayed(options) or kind(options, sandbox)
+        made[name] = _replayed(options) or _adapter(kind, options, sandbox, worker_trials)
     return made
+
+
+def _adapter(kind: Any, options: object, sandbox: Sandbox, worker_trials: int | None) -> Adapter:
+    """Make an adapter; only those that start programs can be told how many trials one serves."""
+    has_choice = worker_trials is not None and hasattr(kind, "isolation")
+    adapter: Adapter = (
+        kind(options, sandbox, worker_trials=worker_trials) if has_choice else kind(options, sandbox)
+    )
+    return adapter
 
 
 def _replayed(options: object) -> Adapter | None:

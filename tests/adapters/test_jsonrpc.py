@@ -160,3 +160,23 @@ def test_the_request_is_one_line_with_the_input_as_params() -> None:
     line = request({"b": "ü", "a": "\ud800", "n": 2**70})
     params = '{"b":"ü","a":"\\ud800","n":1180591620717411303424}'
     assert line.decode() == f'{{"jsonrpc":"2.0","method":"invoke","params":{params},"id":1}}\n'
+
+
+def test_a_request_to_a_program_that_serves_many_tells_about_its_trial() -> None:
+    """Beside the input and not in it, with an id of its own."""
+    line = request({"a": 1}, request_id=7, trial={"seed": 5, "repeat": 2})
+    assert json.loads(line) == {
+        "jsonrpc": "2.0",
+        "method": "invoke",
+        "params": {"a": 1},
+        "id": 7,
+        "skilleval": {"seed": 5, "repeat": 2},
+    }
+
+
+def test_a_reply_may_carry_one_of_several_ids() -> None:
+    """As a number or as text; those of others are none."""
+    printed = [PLAIN.replace(":1,", f":{one},") for one in ("7", '"7"', "7.0", "8", "true", "[7]")]
+    assert [find_reply(one, (7, 1)) is not None for one in printed] == [True, True, True, False, False, False]
+    assert find_reply(PLAIN, (7, 1)) is not None
+    assert find_reply(PLAIN, (7,)) is None

@@ -18,8 +18,9 @@ from skilleval.errors import AdapterError
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 
 Run = Callable[..., Reply]
+RunAll = Callable[..., list[Reply]]
 
-BOTH = pytest.mark.parametrize("inprocess", [False, True], ids=["child", "inprocess"])
+EVERY_WAY = pytest.mark.parametrize("way", ["child", "worker", "inprocess"])
 
 
 class Elsewhere(NoSandbox):
@@ -28,31 +29,55 @@ class Elsewhere(NoSandbox):
     name = "elsewhere"
 
 
-def _adapter(*, inprocess: bool, max_output_bytes: int = 1_000_000) -> PythonAdapter:
-    options = PythonOptions(inprocess=inprocess, max_output_bytes=max_output_bytes)
-    return PythonAdapter(options, NoSandbox(NoSandboxOptions(pass_env=())))
+def _adapter(way: str = "child", *, max_output_bytes: int = 1_000_000) -> PythonAdapter:
+    options = PythonOptions(inprocess=way == "inprocess", max_output_bytes=max_output_bytes)
+    worker_trials = 100 if way == "worker" else None
+    return PythonAdapter(options, NoSandbox(NoSandboxOptions(pass_env=())), worker_trials=worker_trials)
 
 
 @pytest.fixture
-def run(tmp_path: Path, call: Callable[..., Call]) -> Run:
-    """Give what calls `skill:answer` of a file with this text."""
+def run_all(tmp_path: Path, call: Callable[..., Call]) -> RunAll:
+    """Give what calls `skill:answer` of a file with this text once for each of the changes."""
+
+    def replies(
+        text: str,
+        *changes: dict[str, Any],
+        entrypoint: str = "skill:answer",
+        way: str = "worker",
+        limit: int = 1_000_000,
+    ) -> list[Reply]:
+        (tmp_path / "skill.py").write_text(text, encoding="utf-8")
+
+        async def answers() -> list[Reply]:
+            adapter = _adapter(way, max_output_bytes=limit)
+            try:
+                return [await adapter.invoke(call(entrypoint, **one)) for one in changes]
+            finally:
+                await adapter.aclose()
+
+        return asyncio.run(answers())
+
+    return replies
+
+
+@pytest.fixture
+def run(run_all: RunAll) -> Run:
+    """Give what calls it once, in a fresh process if it is not told otherwise."""
 
     def reply(
         text: str,
         *,
         entrypoint: str = "skill:answer",
-        inprocess: bool = False,
+        way: str = "child",
         limit: int = 1_000_000,
         **changes: Any,
     ) -> Reply:
-        (tmp_path / "skill.py").write_text(text, encoding="utf-8")
-        adapter = _adapter(inprocess=inprocess, max_output_bytes=limit)
-        return asyncio.run(adapter.invoke(call(entrypoint, **changes)))
+        return run_all(text, changes, entrypoint=entrypoint, way=way, limit=limit)[0]
 
     return reply
 
 
-@BOTH
+@EVERY_WAY
 @pytest.mark.parametrize(
     ("text", "output"),
     [
@@ -68,17 +93,17 @@ def run(tmp_path: Path, call: Callable[..., Call]) -> Run:
         ("def answer(value): value.clear(); return 'changed'", '"changed"'),
     ],
 )
-def test_a_function_answers(text: str, output: str, run: Run, *, inprocess: bool) -> None:
+def test_a_function_answers(text: str, output: str, run: Run, *, way: str) -> None:
     """It is given the input, and the seed where it names one; what it returns is the output, awaited or not."""
     given = {"a": 1, "b": 2}
-    reply = run(text, inprocess=inprocess, input=given, seed=77)
+    reply = run(text, way=way, input=given, seed=77)
     assert (reply.status, reply.output, reply.failure_kind) == (Status.COMPLETED, output, None)
     assert reply.latency_ms is not None
     assert given == {"a": 1, "b": 2}
 
 
-@BOTH
-def test_modules_of_the_skill_are_its_own(run: Run, tmp_path: Path, *, inprocess: bool) -> None:
+@EVERY_WAY
+def test_modules_of_the_skill_are_its_own(run: Run, tmp_path: Path, *, way: str) -> None:
     """A function may stand in a package and import its neighbours."""
     package = tmp_path / "deep"
     package.mkdir()
@@ -86,11 +111,11 @@ def test_modules_of_the_skill_are_its_own(run: Run, tmp_path: Path, *, inprocess
     (package / "inner.py").write_text(
         "from skill import answer as found\nclass Tool:\n call = staticmethod(found)"
     )
-    reply = run("def answer(value): return 'here'", entrypoint="deep.inner:Tool.call", inprocess=inprocess)
+    reply = run("def answer(value): return 'here'", entrypoint="deep.inner:Tool.call", way=way)
     assert reply.output == '"here"'
 
 
-@BOTH
+@EVERY_WAY
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -108,38 +133,38 @@ def test_modules_of_the_skill_are_its_own(run: Run, tmp_path: Path, *, inprocess
         ("async def answer(value): raise OSError('late')", "OSError: late"),
     ],
 )
-def test_what_is_raised_is_the_skills_error(text: str, message: str, run: Run, *, inprocess: bool) -> None:
+def test_what_is_raised_is_the_skills_error(text: str, message: str, run: Run, *, way: str) -> None:
     """The message is the last line of the traceback, and the traceback is kept."""
-    reply = run(text, inprocess=inprocess)
+    reply = run(text, way=way)
     assert (reply.status, reply.failure_kind, reply.message) == (Status.SKILL_ERROR, "exception", message)
     assert (reply.output, reply.retryable) == (None, True)
     assert message.rpartition(" ")[2] in (reply.stderr or "")
     assert "Traceback" in (reply.stderr or "")
 
 
-@BOTH
-def test_c30_more_than_the_cap_is_an_error(run: Run, *, inprocess: bool) -> None:
+@EVERY_WAY
+def test_c30_more_than_the_cap_is_an_error(run: Run, *, way: str) -> None:
     """A result that is too large is none."""
-    reply = run("def answer(value): return 'x' * 5000", limit=1000, inprocess=inprocess)
+    reply = run("def answer(value): return 'x' * 5000", limit=1000, way=way)
     assert (reply.status, reply.failure_kind, reply.output) == (Status.SKILL_ERROR, "output_limit", None)
 
 
-@BOTH
-def test_es15_a_result_that_is_no_number_is_refused(run: Run, *, inprocess: bool) -> None:
+@EVERY_WAY
+def test_es15_a_result_that_is_no_number_is_refused(run: Run, *, way: str) -> None:
     """NaN is no JSON: the function has not answered."""
-    reply = run("def answer(value): return float('nan')", inprocess=inprocess)
+    reply = run("def answer(value): return float('nan')", way=way)
     assert (reply.status, reply.failure_kind) == (Status.SKILL_ERROR, "exception")
     assert "JSON" in (reply.message or "")
 
 
-@BOTH
+@EVERY_WAY
 @pytest.mark.parametrize(
     "entrypoint",
     ["python3 skill.py", "skill", "skill:", ":answer", "skill:answer:x", "../skill:a", "skill:answer -c"],
 )
-def test_an_entrypoint_is_module_and_function(entrypoint: str, run: Run, *, inprocess: bool) -> None:
+def test_an_entrypoint_is_module_and_function(entrypoint: str, run: Run, *, way: str) -> None:
     """Anything else is a mistake of the skill that no repetition mends."""
-    reply = run("def answer(value): return 1", entrypoint=entrypoint, inprocess=inprocess)
+    reply = run("def answer(value): return 1", entrypoint=entrypoint, way=way)
     assert (reply.status, reply.failure_kind, reply.retryable) == (
         Status.SKILL_ERROR,
         "bad_entrypoint",
@@ -208,7 +233,7 @@ def test_es22_a_child_and_its_children_end_with_the_limit(run: Run, nap: Nap) ->
 def test_in_process_a_hanging_function_is_left_alone(run: Run) -> None:
     """Nothing can end a thread, but nobody waits for it beyond the limit."""
     started = time.monotonic()
-    reply = run("import time\ndef answer(value): time.sleep(3)", inprocess=True, timeout_s=0.1)
+    reply = run("import time\ndef answer(value): time.sleep(3)", way="inprocess", timeout_s=0.1)
     said = "not done within 0.1 s; its thread is left running"
     assert (reply.status, reply.failure_kind, reply.message) == (Status.TIMEOUT, "timeout", said)
     assert time.monotonic() - started < 1.5
@@ -216,7 +241,7 @@ def test_in_process_a_hanging_function_is_left_alone(run: Run) -> None:
 
 def test_in_process_leaving_python_is_an_answer_too(run: Run) -> None:
     """`sys.exit` ends neither skilleval nor the run."""
-    reply = run("import sys\ndef answer(value): sys.exit('enough')", inprocess=True)
+    reply = run("import sys\ndef answer(value): sys.exit('enough')", way="inprocess")
     assert (reply.status, reply.failure_kind, reply.message) == (
         Status.SKILL_ERROR,
         "exception",
@@ -233,7 +258,7 @@ def test_in_process_two_skills_may_have_the_same_module(tmp_path: Path, call: Ca
         (tmp_path / name / "side.py").write_text(f"NAME = {name!r}")
 
     async def outputs() -> list[str | None]:
-        adapter, made = _adapter(inprocess=True), call("skill:answer")
+        adapter, made = _adapter("inprocess"), call("skill:answer")
         calls = [
             replace(made, skill=replace(made.skill, folder=tmp_path / name)) for name in ("one", "two", "one")
         ]
@@ -249,7 +274,7 @@ def test_in_process_calls_run_side_by_side(tmp_path: Path, call: Callable[..., C
     )
 
     async def outputs() -> list[str | None]:
-        adapter, made = _adapter(inprocess=True), call("skill:answer")
+        adapter, made = _adapter("inprocess"), call("skill:answer")
         return [reply.output for reply in await asyncio.gather(*(adapter.invoke(made) for _ in range(4)))]
 
     assert asyncio.run(outputs()) == ["true"] * 4
@@ -261,3 +286,63 @@ def test_in_process_code_runs_in_no_sandbox() -> None:
     with pytest.raises(AdapterError) as caught:
         PythonAdapter(options, Elsewhere(NoSandboxOptions(pass_env=())))
     assert caught.value.problems[0].key == "adapter.python.inprocess"
+
+
+def test_a_worker_imports_the_module_once(run_all: RunAll) -> None:
+    """What a module holds lasts from trial to trial, and only the first one waits for a start."""
+    text = "import os\nn = 0\ndef answer(value):\n global n\n n += 1\n return [n, os.getpid()]"
+    first, second = run_all(text, {}, {})
+    (one, pid), (two, same) = json.loads(first.output or ""), json.loads(second.output or "")
+    assert (one, two, pid) == (1, 2, same)
+    assert first.spawn_ms is not None
+    assert second.spawn_ms is None
+
+
+def test_a_worker_says_seed_and_repeat_anew(run_all: RunAll) -> None:
+    """The parameter and the environment are those of the trial, also while the module is imported."""
+    names = "os.environ['SKILLEVAL_SEED'], os.environ['SKILLEVAL_REPEAT']"
+    text = f"import os\nat_import = [{names}]\ndef answer(value, seed): return [seed, {names}, at_import]"
+    replies = run_all(text, {"seed": 7, "repeat": 1}, {"seed": 8, "repeat": 2})
+    assert [json.loads(reply.output or "") for reply in replies] == [
+        [7, "7", "1", ["7", "1"]],
+        [8, "8", "2", ["7", "1"]],
+    ]
+
+
+def test_prints_in_a_worker_stay_with_their_trial(run_all: RunAll) -> None:
+    """Each trial keeps as evidence what was printed during it, flushed or not."""
+    text = "import os\ndef answer(value):\n print('said', value)\n os.write(1, b'raw')\n return 1"
+    replies = run_all(text, {"input": {"a": 1}}, {"input": {"a": 2}})
+    assert [(reply.status, reply.stderr) for reply in replies] == [
+        (Status.COMPLETED, "rawsaid {'a': 1}\n"),
+        (Status.COMPLETED, "rawsaid {'a': 2}\n"),
+    ]
+
+
+def test_a_function_in_a_worker_cannot_take_the_next_request(run_all: RunAll) -> None:
+    """Its stdin is empty, whatever waits for the process."""
+    text = "import sys\ndef answer(value): return sys.stdin.read() + sys.stdin.read()"
+    assert [reply.output for reply in run_all(text, {}, {})] == ['""', '""']
+
+
+def test_a_worker_lives_through_exceptions_but_not_through_an_exit(run_all: RunAll) -> None:
+    """What is raised is an answer; who leaves Python is replaced by a fresh process."""
+    text = (
+        "import os, sys\nn = 0\ndef answer(value):\n global n\n n += 1\n"
+        " if n == 2: raise ValueError('two')\n if n == 3: sys.exit('enough')\n return n"
+    )
+    replies = run_all(text, {}, {}, {}, {})
+    assert [(reply.output, reply.failure_kind, reply.message) for reply in replies] == [
+        ("1", None, None),
+        (None, "exception", "ValueError: two"),
+        (None, "exit_code", "exit code 1: enough (the process had served 2 trials before)"),
+        ("1", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("way", "isolation"), [("child", "trial"), ("worker", "worker"), ("inprocess", "worker")]
+)
+def test_trials_share_whatever_is_not_theirs_alone(way: str, isolation: str) -> None:
+    """Only a process for each call keeps trials apart."""
+    assert _adapter(way).isolation == isolation

@@ -182,7 +182,7 @@ def test_c30_endless_output_is_an_error_with_its_size(invoke: Invoke) -> None:
     assert reply.message == f"wrote at least {reply.output_bytes} bytes to stdout, the limit is 1000000"
     assert reply.output_bytes is not None
     assert reply.output_bytes > 1_000_000
-    assert reply.stdout == "…" + "x" * 4096
+    assert reply.stdout == "…" + "x" * 65_536
 
 
 @pytest.mark.parametrize(("spare", "status"), [(0, Status.COMPLETED), (-1, Status.SKILL_ERROR)])
@@ -203,7 +203,7 @@ def test_too_much_stderr_is_named_as_such(invoke: Invoke) -> None:
     reply = invoke("sh -c 'yes >&2'", max_output_bytes=10_000)
     assert reply.failure_kind == "output_limit"
     assert "bytes to stderr, the limit is 10000" in (reply.message or "")
-    assert reply.stderr == "…" + "y\n" * 2048
+    assert reply.stderr == "y\n" * 5000
 
 
 def test_es21_a_skill_that_never_reads_its_input_can_answer(invoke: Invoke, tmp_path: Path) -> None:
