@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 CORPORA ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types spelling docs-current test-browser test-node test-corpora bench docs lock wheel clean
+.PHONY: help setup demo test check format lint types spelling docs-current test-browser test-node hostile study-kill study-kill-quick test-corpora bench docs lock wheel clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  %-17s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.ready ## make the virtual environment with the pinned dependencies
 
@@ -49,6 +49,16 @@ test-browser: setup ## look at the HTML report in a real Chromium (installs it o
 test-node: setup ## run the tests of Node skills (needs node on the PATH)
 	@command -v node >/dev/null || { echo "install Node.js so that node is on the PATH"; exit 1; }
 	$(BIN)/python -m pytest -q -m node
+
+hostile: setup ## run hostile programs in every sandbox and print what came of it (root; installs bubblewrap on Debian)
+	scripts/install-bubblewrap.sh
+	$(BIN)/python -m pytest -q -m hostile
+
+study-kill: setup ## kill evaluations at 1,000 random moments, resume them, and compare (half an hour)
+	$(BIN)/python benchmarks/kill/study.py --kills 1000
+
+study-kill-quick: setup ## the same with 20 kills
+	$(BIN)/python benchmarks/kill/study.py --kills 20
 
 test-corpora: setup ## read public files with their known verdicts: make test-corpora CORPORA=folder
 	@test -d "$(CORPORA)" || { echo "name the folder: make test-corpora CORPORA=/path/to/corpora"; exit 2; }

@@ -1,4 +1,4 @@
-"""Write the generated parts of the documentation: the columns of the tables and the settings.
+"""Write the generated parts of the documentation: the columns of the tables, and what sandboxes promise.
 
 `--check` writes nothing and exits 1 if a file is not current.
 """
@@ -9,6 +9,8 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from sandboxes_page import sandboxes_page
 
 from skilleval.results.schema import SCHEMA_VERSION, TABLES, Column
 
@@ -45,7 +47,7 @@ def _row(column: Column) -> str:
     return f"| `{column.name}` | {column.kind} | {'yes' if column.nullable else ''} | {column.doc}{words} |"
 
 
-PAGES = {"docs/results.md": results_page}
+PAGES = {"docs/results.md": results_page, "docs/sandboxes.md": sandboxes_page}
 
 
 def main() -> None:

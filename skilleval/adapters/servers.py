@@ -10,11 +10,11 @@ import asyncio
 import socket
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilleval.adapters.http_endpoint import PORT, Serve
-from skilleval.adapters.http_reply import Failure
+from skilleval.adapters.http_reply import Failure, Redaction, nothing_redacted
 from skilleval.adapters.server_probe import HOST, Address, probed
 from skilleval.adapters.text import EXCERPT_BYTES, decoded
 from skilleval.domain import Status
@@ -22,6 +22,7 @@ from skilleval.sandboxes.base import Command, Completed, Exposure, Sandbox, Sess
 
 _AS_LONG_AS_IT_TAKES_S = 7 * 24 * 3600.0
 _PAUSE_S = 0.02
+_DIED = "server_died"
 _LAST_BREATH_S = 0.5  # a lost connection is noticed before the end of the process behind it
 
 
@@ -36,8 +37,18 @@ class ServerLimits:
 class SkillServer:
     """The server of one skill. Nothing runs before the first `address`."""
 
-    def __init__(self, serve: Serve, folder: Path, sandbox: Sandbox, limits: ServerLimits) -> None:
+    def __init__(
+        self,
+        serve: Serve,
+        folder: Path,
+        sandbox: Sandbox,
+        limits: ServerLimits,
+        *,
+        redacted: Redaction = nothing_redacted,
+    ) -> None:
+        """Take what there is to start; `redacted` takes the token out of what is told of the server."""
         self._serve = serve
+        self._redacted = redacted
         self._folder = folder
         self._sandbox = sandbox
         self._limits = limits
@@ -46,6 +57,7 @@ class SkillServer:
         self._session: Session | None = None
         self._n_starts = 0
         self._was_up = False
+        self._failure: Failure | None = None
         self._printed = bytearray()
         self._sockets = tempfile.TemporaryDirectory(prefix="skilleval-server-", ignore_cleanup_errors=True)
 
@@ -68,14 +80,15 @@ class SkillServer:
         if not running.done():
             return None
         return Failure(
-            kind="server_died",
+            kind=_DIED,
             message=self._said(f"the server ended during the call{_how(running.result())}"),
         )
 
-    def log_tail(self) -> bytes:
+    def log(self) -> str:
         """Give the end of what the server printed: on stdout, then on stderr."""
         errors = b"" if self._session is None else self._session.stderr
-        return (bytes(self._printed) + errors)[-EXCERPT_BYTES:]
+        printed = self._redacted(decoded(bytes(self._printed))[0], is_cut_before=_is_cut(self._printed))
+        return printed + self._redacted(decoded(errors)[0], is_cut_before=_is_cut(errors))
 
     async def aclose(self) -> None:
         """End the server and all it started."""
@@ -95,16 +108,15 @@ class SkillServer:
         self._n_starts += 1
         address = self._new_address()
         self._running = asyncio.create_task(self._life(self._command(address)))
-        failure: Failure | None = None
         is_up = False
         try:
-            failure = await self._ready(self._running, address)
-            is_up = failure is None
+            self._failure = await self._ready(self._running, address)
+            is_up = self._failure is None
         finally:
             if not is_up:  # not ready, or the run ends
                 await self._stop()
         self._was_up = self._was_up or is_up
-        return failure or address
+        return self._failure or address
 
     def _new_address(self) -> Address:
         own = None if self._sandbox.shares_network else Path(self._sockets.name) / str(self._n_starts)
@@ -120,7 +132,7 @@ class SkillServer:
             timeout_s=_AS_LONG_AS_IT_TAKES_S,
             max_output_bytes=EXCERPT_BYTES,
             writes=() if door is None else (door.parent,),
-            exposes=None if door is None else Exposure(port=port, socket=door),
+            exposes=Exposure(port=port, socket=door),
         )
 
     async def _life(self, command: Command) -> Completed:
@@ -162,7 +174,9 @@ class SkillServer:
         completed = running.result()
         if completed.not_started:
             return self._no_start(completed.not_started)
-        return self._not_up(f"the server ended before it was ready{_how(completed)}")
+        # A program that ends instead of serving is broken, wherever it runs.
+        what = f"the server ended before it was ready{_how(completed)}"
+        return Failure(kind=_DIED, message=self._said(what), retryable=self._can_restart)
 
     def _no_start(self, not_started: str) -> Failure:
         kind, _, reason = not_started.partition(": ")
@@ -174,29 +188,43 @@ class SkillServer:
         return self._not_up(message)
 
     def _not_up(self, what: str) -> Failure:
-        can_help = self._n_starts <= self._limits.max_restarts
         return Failure(
             kind="server_not_ready",
             message=self._said(what),
             status=Status.SANDBOX_ERROR,
-            retryable=can_help,
+            retryable=self._can_restart,
         )
 
+    @property
+    def _can_restart(self) -> bool:
+        return self._n_starts <= self._limits.max_restarts
+
     def _gave_up(self) -> Failure:
-        """Refuse one more start: a server that never was there is no answer, one that keeps dying is a bad one."""
+        """Refuse one more start: a server that keeps dying is a bad answer, one that was never ready is none."""
         if self._was_up:
             what = f"the server died {self._n_starts} times and is not started again"
-            return Failure(kind="server_died", message=self._said(what), retryable=False)
-        return self._not_up(f"the server did not come up in {self._n_starts} starts")
+            return Failure(kind=_DIED, message=self._said(what), retryable=False)
+        last = self._failure or self._not_up("")
+        what = f"the server did not come up in {self._n_starts} starts"
+        return replace(last, message=self._said(what), retryable=False)
 
     def _said(self, what: str) -> str:
-        last_words = decoded(self.log_tail())[0].strip().rpartition("\n")[2]
+        last_words = self.log().strip().rpartition("\n")[2]
         return f"{what}: {last_words}" if last_words else what
 
 
 def _how(completed: Completed) -> str:
     code = completed.exit_code
-    return f" (signal {-code})" if code is not None and code < 0 else f" (exit code {code})"
+    if completed.limit is not None:
+        resource = completed.limit.replace("_", " ")
+        return f" (at the sandbox's limit of {resource}: {completed.limit_value})"
+    if code is None:
+        return ""
+    return f" (signal {-code})" if code < 0 else f" (exit code {code})"
+
+
+def _is_cut(kept: bytes | bytearray) -> bool:
+    return len(kept) >= EXCERPT_BYTES
 
 
 def _free_port() -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skilleval.adapters.base import Adapter, Checking
+from skilleval.adapters.base import Adapter, Checking, isolation
 from skilleval.app.parts import (
     adapter_kind,
     adapter_options,
@@ -22,13 +22,13 @@ from skilleval.catalog.read import Catalog, read_catalog, usable_skills
 from skilleval.config.compose import Composed
 from skilleval.config.settings import PartSettings, Settings
 from skilleval.domain import Benchmark, Condition, Skill, Trial, content_hash
-from skilleval.errors import Problem, UsageError
+from skilleval.errors import AdapterError, Problem, UsageError
 from skilleval.plan import PlannedSkill, PlanOptions, build_trials, longest_duration_s
 from skilleval.registry import part
 from skilleval.report import WRITERS
 from skilleval.results.redaction import Redactor
 from skilleval.results.store import check_root
-from skilleval.sandboxes.base import Sandbox
+from skilleval.sandboxes.base import NETWORK, Sandbox
 from skilleval.scorers.base import Scorer
 
 _MAX_TRIALS = 5_000_000
@@ -86,18 +86,19 @@ def prepare(composed: Composed, *, is_to_run: bool = True) -> Prepared:
         part(WRITERS, name, key="report.formats", group="writers")
     for root in {settings.paths.output_dir, settings.paths.store or settings.paths.output_dir}:
         check_root(Path(root))
-    sandbox = build_sandbox(settings.sandbox)
+    reading = read_benchmark(settings)
+    sandbox = build_sandbox(settings.sandbox, hidden=_hidden(settings, reading.benchmark))
     scorers = build_scorers(settings.scorers, sandbox)
     catalog = _drivable(read_catalog([Path(path) for path in settings.skill_set.paths]), settings.adapter)
     catalog, absent = _runnable(catalog, settings)
     skills = usable_skills(catalog, skip_invalid=settings.skill_set.skip_invalid)
-    reading = _benchmark(settings)
-    adapters = build_adapters(settings.adapter, skills, sandbox)
+    adapters = build_adapters(settings.adapter, skills, sandbox, worker_trials=_worker_trials(settings))
     for skill in skills:
         adapter = adapters[adapter_kind(settings.adapter, skill)]
         if is_to_run and isinstance(adapter, Checking):
             adapter.check(skill)
-    planned = [_planned(skill, settings, sandbox) for skill in skills]
+    unguarded = _unguarded_servers(skills, settings, sandbox)
+    planned = [_planned(skill, settings, sandbox, adapters) for skill in skills]
     options = PlanOptions(
         repeats=settings.runner.repeats, seed=settings.runner.seed, timeout_ms=settings.runner.timeout_ms
     )
@@ -111,12 +112,23 @@ def prepare(composed: Composed, *, is_to_run: bool = True) -> Prepared:
         sandbox=sandbox,
         scorers=scorers,
         redactor=Redactor(settings.privacy.redact),
-        warnings=(*sandbox.warnings, *absent, *left_out, *_unscored(reading.benchmark, scorers)),
+        warnings=(
+            *sandbox.warnings,
+            *unguarded,
+            *absent,
+            *left_out,
+            *unjudged_tasks(reading.benchmark, scorers),
+        ),
         notices=(*catalog.notices, *reading.notices),
     )
 
 
-def _benchmark(settings: Settings) -> BenchmarkReading:
+def read_benchmark(settings: Settings) -> BenchmarkReading:
+    """Read the benchmark that the settings name.
+
+    Raises:
+        CatalogError: it is not found, or cannot be used.
+    """
     benchmark = settings.benchmark
     data = Path(benchmark.data) if benchmark.data else None
     if benchmark.tasks is not None:
@@ -161,9 +173,43 @@ def missing_program(skill: Skill) -> str | None:
     return next((word for word in words if "/" not in word and shutil.which(word) is None), None)
 
 
-def _planned(skill: Skill, settings: Settings, sandbox: Sandbox) -> PlannedSkill:
+def _hidden(settings: Settings, benchmark: Benchmark) -> tuple[Path, ...]:
+    """Name what no skill may see, even where it lies inside the skill's folder: results, and what is expected."""
+    paths = settings.paths
+    named = (paths.output_dir, paths.store, paths.cache, settings.benchmark.data)
+    return (*(Path(path).absolute() for path in named if path is not None), benchmark.source.absolute())
+
+
+def _unguarded_servers(skills: Sequence[Skill], settings: Settings, sandbox: Sandbox) -> list[str]:
+    """Warn of skills whose servers have the network although the sandbox keeps it from all others.
+
+    Raises:
+        AdapterError: no program may have it.
+    """
+    served = [skill.id for skill in skills if skill.adapter_options.get("serve")]
+    if not served or not sandbox.serves_unguarded:
+        return []
+    said = f"the servers of {', '.join(served)} have the network of this machine"
+    if NETWORK in settings.sandbox.options.get("require", ()):
+        hint = "install bubblewrap, or leave these skills out"
+        raise AdapterError(f"sandbox.require asks for {NETWORK}, but {said}", hint=hint)
+    return [f"{said}: only bubblewrap can give them one of their own"]
+
+
+def _worker_trials(settings: Settings) -> int | None:
+    """Give the number of trials that one program serves; null where each trial has its own."""
+    return settings.runner.worker_trials if settings.runner.isolation == "worker" else None
+
+
+def _planned(
+    skill: Skill, settings: Settings, sandbox: Sandbox, adapters: Mapping[str, Adapter]
+) -> PlannedSkill:
     kind = adapter_kind(settings.adapter, skill)
-    options = (dict(adapter_options(settings.adapter, kind)), dict(settings.sandbox.options))
+    options = (
+        dict(adapter_options(settings.adapter, kind)),
+        dict(settings.sandbox.options),
+        sorted(sandbox.guarantees),
+    )
     condition = Condition(
         skill_id=skill.id,
         skill_version=skill.version,
@@ -171,6 +217,7 @@ def _planned(skill: Skill, settings: Settings, sandbox: Sandbox) -> PlannedSkill
         adapter=kind,
         sandbox=sandbox.name,
         options_digest=content_hash(*options),
+        isolation=isolation(adapters[kind]),
     )
     return PlannedSkill(skill=skill, condition=condition)
 
@@ -183,7 +230,7 @@ def _countable(options: PlanOptions, planned: Sequence[PlannedSkill], benchmark:
     return options
 
 
-def _unscored(benchmark: Benchmark, scorers: Mapping[str, Scorer]) -> list[str]:
+def unjudged_tasks(benchmark: Benchmark, scorers: Mapping[str, Scorer]) -> list[str]:
     """Warn of tasks whose own evaluator is not there: they are going to be ungraded."""
     if "task" not in scorers:
         return []

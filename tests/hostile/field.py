@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from hostile.cases import Arena, Program
+from hostile.cases import PROGRAMS, Arena, Program
 from naps import Nap
 
 ROOT = Path(__file__).parent.parent.parent
@@ -186,6 +186,17 @@ def fight(arena: Arena, programs: Sequence[Program]) -> Aftermath:
         finally:
             bystander.kill()
             field.nap.wake()
+
+
+FOUGHT: dict[Arena, Aftermath] = {}
+"""How the sandboxes did that were fought in so far, for the table at the end."""
+
+
+def aftermath(arena: Arena) -> Aftermath:
+    """Fight once for all tests of a sandbox, with all programs that attack what it promises."""
+    if arena not in FOUGHT:
+        FOUGHT[arena] = fight(arena, [program for program in PROGRAMS if arena.runs(program)])
+    return FOUGHT[arena]
 
 
 def read_mounts() -> frozenset[str]:
