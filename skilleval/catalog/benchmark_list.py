@@ -16,10 +16,11 @@ from skilleval.catalog.benchmarks import (
     locate_benchmark,
     read_benchmark,
     read_tasks,
+    with_remarks,
 )
 from skilleval.catalog.documents import Document, read_document
 from skilleval.catalog.loaders.loading import bring, names_loader
-from skilleval.catalog.paths import is_folder
+from skilleval.catalog.paths import is_file, is_folder
 from skilleval.errors import CatalogError, Problem
 
 
@@ -84,6 +85,20 @@ def show_benchmark(name: str, roots: Sequence[Path], *, data: Path | None = None
     return _with_notices(_shown(read_document(located.file), located.file, data), *located.notices)
 
 
+def check_named(name: str, roots: Sequence[Path], *, data: Path | None = None) -> Checked:
+    """Check what a path leads to or, where nothing is there, the benchmark with this id."""
+    path = Path(name)
+    if is_folder(path) or is_file(path) or path.suffix:
+        return check_file(path, data=data)
+    try:
+        located = locate_benchmark(name, roots)
+    except CatalogError as error:
+        return Checked(shown=None, problems=error.problems)
+    checked = check_file(located.file, data=data)
+    shown = None if checked.shown is None else _with_notices(checked.shown, *located.notices)
+    return dataclasses.replace(checked, shown=shown)
+
+
 def check_file(path: Path, *, data: Path | None = None) -> Checked:
     """Read a benchmark or a task file, and give what is wrong with it instead of raising."""
     file = path / BENCHMARK if is_folder(path) else path
@@ -105,8 +120,7 @@ def _shown(document: Document, file: Path, data: Path | None) -> Shown:
 
 
 def _with_notices(shown: Shown, *notices: str) -> Shown:
-    reading = dataclasses.replace(shown.reading, notices=(*shown.reading.notices, *notices))
-    return dataclasses.replace(shown, reading=reading)
+    return dataclasses.replace(shown, reading=with_remarks(shown.reading, *notices))
 
 
 def _listed(file: Path, root: Path, before: Sequence[Listed]) -> Listed | None:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from skilleval.catalog.companions import whole_digest
 from skilleval.catalog.documents import Document, read_document
 from skilleval.catalog.loaders.loading import load, names_loader, of_defaults, own_problems, with_probe
 from skilleval.catalog.notices import Notices
 from skilleval.catalog.paths import is_file, is_folder
 from skilleval.catalog.rules import schema, violations
 from skilleval.catalog.shapes import other_than_tasks
-from skilleval.catalog.tasks import build_tasks, key_problems, strange_keys, task_problems
+from skilleval.catalog.tasks import build_tasks, key_problems, note_unanswered, strange_keys, task_problems
 from skilleval.domain import Benchmark, Task
 from skilleval.errors import CatalogError, Problem
 from skilleval.strict import nearest
@@ -26,10 +27,14 @@ _CUSTOM_VERSION = "0.0.0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkReading:
-    """A benchmark and what its reader has to say about the file."""
+    """A benchmark and what its reader has to say about the file.
+
+    `remarks` are the notices that matter without being asked for: all but aliases and what was filled in.
+    """
 
     benchmark: Benchmark
     notices: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +88,14 @@ def find_benchmark(name: str, roots: Sequence[Path], *, data: Path | None = None
     """
     located = locate_benchmark(name, roots)
     reading = read_benchmark(located.file, data=data)
-    return dataclasses.replace(reading, notices=(*reading.notices, *located.notices))
+    return with_remarks(reading, *located.notices)
+
+
+def with_remarks(reading: BenchmarkReading, *remarks: str) -> BenchmarkReading:
+    """Give a reading of which more is to be said."""
+    return dataclasses.replace(
+        reading, notices=(*reading.notices, *remarks), remarks=(*reading.remarks, *remarks)
+    )
 
 
 def locate_benchmark(name: str, roots: Sequence[Path]) -> Located:
@@ -153,7 +165,9 @@ def about(document: Document) -> BenchmarkReading:
     if problems:
         _refuse(document, problems)
     tuple(_strange_keys(probed, notices))
-    return BenchmarkReading(benchmark=_benchmark(probed, (), notices), notices=notices.texts)
+    return BenchmarkReading(
+        benchmark=_benchmark(probed, (), notices), notices=notices.texts, remarks=notices.remarks
+    )
 
 
 def _either(document: Document, data: Path | None) -> BenchmarkReading:
@@ -179,17 +193,24 @@ def _loaded(document: Document, data: Path | None) -> BenchmarkReading:
         key: item for key, item in loaded.document.value.items() if key in schema("benchmark")["properties"]
     }
     whole = dataclasses.replace(loaded.document, value={**_optional(known), **known})
-    reading = _reading(whole)
-    return dataclasses.replace(reading, notices=(*described.notices, *loaded.notices, *reading.notices))
+    reading = _reading(whole, is_loaded=True)
+    return dataclasses.replace(
+        reading,
+        notices=(*described.notices, *loaded.notices, *reading.notices),
+        remarks=(*described.remarks, *loaded.notices, *reading.remarks),
+    )
 
 
-def _reading(document: Document) -> BenchmarkReading:
+def _reading(document: Document, *, is_loaded: bool = False) -> BenchmarkReading:
     notices = Notices(document.where)
     problems = _problems(document, notices)
     if problems:
         _refuse(document, problems)
+    if not is_loaded:  # a loader says itself which answers are withheld
+        note_unanswered(document.value["tasks"], notices=notices)
     tasks = build_tasks(document.value["tasks"], notices=notices)
-    return BenchmarkReading(benchmark=_benchmark(document, tasks, notices), notices=notices.texts)
+    benchmark = _benchmark(document, tasks, notices)
+    return BenchmarkReading(benchmark=benchmark, notices=notices.texts, remarks=notices.remarks)
 
 
 def _problems(document: Document, notices: Notices) -> tuple[Problem, ...]:
@@ -198,15 +219,16 @@ def _problems(document: Document, notices: Notices) -> tuple[Problem, ...]:
     if isinstance(value.get("tasks"), list):
         misspelt += key_problems(value["tasks"], where=where, notices=notices)
     broken = violations(value, name="benchmark", where=where)
-    return (*misspelt, *(broken or _rule_problems(value, where)))
+    return (*misspelt, *(broken or _rule_problems(document)))
 
 
 def _strange_keys(document: Document, notices: Notices) -> Iterator[Problem]:
     return strange_keys(document.value, schema("benchmark")["properties"], "", document.where, notices)
 
 
-def _rule_problems(value: Mapping[str, Any], where: str) -> tuple[Problem, ...]:
-    found = task_problems(value["tasks"], where=where)
+def _rule_problems(document: Document) -> tuple[Problem, ...]:
+    value, where = document.value, document.where
+    found = task_problems(value["tasks"], where=where, folder=document.path.parent)
     if "k" in value and value.get("scoringMethod") != "pass_at_k":
         expected = "k only with the scoringMethod pass_at_k"
         found += (Problem(where=where, key="k", expected=expected, found="it with another one"),)
@@ -231,7 +253,7 @@ def _benchmark(document: Document, tasks: tuple[Task, ...], notices: Notices) ->
         name=value["name"],
         tasks=tasks,
         source=document.path,
-        digest=document.digest,
+        digest=whole_digest(document.digest, tasks, document.path.parent),
         domain=value["domain"],
         scoring_method=value["scoringMethod"],
         k=int(value.get("k", 1)),

@@ -21,7 +21,7 @@ TEMPLATES = ("http_request", "node_script", "python_script")
 STARTER = "tests/basic.eval.json"
 _STARTER_TEMPLATE = "basic.eval.json"
 _SUFFIX = ".template"
-"""Ends the names of program files here, so that nobody takes them for parts of this package."""
+"""Ends the names of programs and manifests here: nobody takes them for parts of this package or for skills."""
 
 _NO_WORD = re.compile(r"[^a-z0-9_-]+")
 _SLUG_LENGTH = 40
@@ -127,9 +127,8 @@ def _texts(template: str, about: Mapping[str, str]) -> Iterator[tuple[str, str]]
     """Give the files of a new skill: path inside its folder, content."""
     root = files(__package__) / "templates"
     for file in (root / template).iterdir():
-        text = file.read_text(encoding="utf-8")
-        is_manifest = file.name == MANIFEST
-        yield file.name.removesuffix(_SUFFIX), _filled(text, about) if is_manifest else text
+        text, name = file.read_text(encoding="utf-8"), file.name.removesuffix(_SUFFIX)
+        yield name, _filled(text, about) if name == MANIFEST else text
     benchmark = {"id": f"{about['id']}-basic", "name": f"{about['name']}: first tasks"}
     yield STARTER, _filled((root / _STARTER_TEMPLATE).read_text(encoding="utf-8"), benchmark)
 

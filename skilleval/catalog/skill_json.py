@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 from skilleval.catalog.adapter_config import AdapterConfig, read_adapter_config
 from skilleval.catalog.documents import Document, read_document
 from skilleval.catalog.notices import Notices
+from skilleval.catalog.paths import is_file
 from skilleval.catalog.rules import misspelt, said, schema, violations
 from skilleval.catalog.shapes import other_than_skill
 from skilleval.domain import Skill
@@ -27,6 +29,9 @@ MANIFEST = "skill.json"
 _NOT_CONTENT = frozenset(
     {"__pycache__", ".git", ".venv", "node_modules", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
 )
+_INTERPRETERS = {
+    ".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "bash", ".rb": "ruby", ".pl": "perl",
+}  # fmt: skip
 _OUR_RESULTS = "outputs"
 """Directly in the skill's folder it is where a run from there puts its results, which are no part of the skill."""
 
@@ -64,13 +69,16 @@ def skill_reading(document: Document) -> SkillReading:
         msg = f"{document.where} is no usable skill"
         raise CatalogError(msg, problems=problems)
     config = read_adapter_config(document.path.parent, document.value)
+    skill = _skill(document, config)
+    if skill.adapter == "subprocess":
+        _check_program(skill, document.where)
     notices = Notices(document.where)
     known = schema("skill")["properties"]
     for key in document.value:
         if key not in known:
             close = misspelt(key, known)
             notices.add(key, f"unknown key, without effect{f' (did you mean {close}?)' if close else ''}")
-    return SkillReading(skill=_skill(document, config), notices=notices.texts)
+    return SkillReading(skill=skill, notices=notices.texts)
 
 
 def _shape_problems(document: Document) -> tuple[Problem, ...]:
@@ -93,6 +101,26 @@ def _rule_problems(document: Document) -> tuple[Problem, ...]:
         expected = "a command line with balanced quotes"
         return (Problem(where=document.where, key="entrypoint", expected=expected, found=found),)
     return ()
+
+
+def _check_program(skill: Skill, where: str) -> None:
+    """Refuse a command line that begins with a script of the skill that cannot be started by its name alone."""
+    word = next(iter(shlex.split(skill.entrypoint)), "")
+    script = skill.folder / word
+    if not word or not is_file(script):
+        return
+    if "/" not in word and shutil.which(word) is None:
+        expected = "a program on the PATH, or a path with a / in it"
+    elif "/" in word and not os.access(script, os.X_OK):
+        expected = "a program that may be executed"
+    else:
+        return
+    interpreter = _INTERPRETERS.get(script.suffix)
+    hint = f"write `{interpreter} {skill.entrypoint}`" if interpreter else "put its interpreter in front"
+    found = f"{word}, a file in the folder of the skill"
+    problem = Problem(where=where, key="entrypoint", expected=expected, found=found, hint=hint)
+    msg = f"{where} is no usable skill"
+    raise CatalogError(msg, problems=(problem,))
 
 
 def _skill(document: Document, config: AdapterConfig) -> Skill:

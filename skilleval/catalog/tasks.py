@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from skilleval.catalog.judging import canonical, implied_kind, judging_problems, nothing_to_check
 from skilleval.catalog.notices import Notices
 from skilleval.catalog.rules import misspelt, said, schema
 from skilleval.domain import Evaluator, Task
 from skilleval.errors import Problem
-
-_ALIASES = {"exact_match": "exact", "schema": "json_schema"}
 
 # An evaluator's key: the option it becomes, and the kinds on which it has an effect.
 _OPTIONS: Mapping[str, tuple[str, frozenset[str]]] = {
@@ -38,12 +38,16 @@ def build_tasks(items: Sequence[Mapping[str, Any]], *, notices: Notices) -> tupl
     return tuple(_task(item, f"tasks[{index}]", notices) for index, item in enumerate(items))
 
 
-def task_problems(items: Sequence[Mapping[str, Any]], *, where: str) -> tuple[Problem, ...]:
-    """Find what the schema cannot: repeated ids, keys without effect, an input given twice."""
+def task_problems(items: Sequence[Mapping[str, Any]], *, where: str, folder: Path) -> tuple[Problem, ...]:
+    """Find what the schema cannot: repeated ids, keys without effect, an input given twice, no rule that could judge.
+
+    `folder` is the benchmark's: files that it names are looked for there.
+    """
     found = list(_repeated_ids(items, where))
     for index, item in enumerate(items):
         found += _effect_problems(item, f"tasks[{index}]", where)
         found += _prompt_problems(item, f"tasks[{index}]", where)
+        found += judging_problems(item, f"tasks[{index}]", where, folder)
     return tuple(found)
 
 
@@ -61,6 +65,14 @@ def key_problems(items: Sequence[object], *, where: str, notices: Notices) -> tu
             known = definitions["expectedOutput"]["properties"]
             found += strange_keys(expected, known, f"{key}.expectedOutput", where, notices)
     return tuple(found)
+
+
+def note_unanswered(items: Sequence[Mapping[str, Any]], *, notices: Notices) -> None:
+    """Say of which tasks nothing is expected that could be checked."""
+    for index, item in enumerate(items):
+        if nothing_to_check(item):
+            key = f"tasks[{index}].expectedOutput"
+            notices.add(key, "nothing to check, so that the task will be ungraded")
 
 
 def strange_keys(
@@ -92,7 +104,7 @@ def _repeated_ids(items: Sequence[Mapping[str, Any]], where: str) -> Iterator[Pr
 def _effect_problems(item: Mapping[str, Any], key: str, where: str) -> Iterator[Problem]:
     evaluator = item.get("evaluator", {})
     for name in evaluator:
-        if name != "type" and _canonical(evaluator["type"]) not in _OPTIONS[name][1]:
+        if name != "type" and canonical(evaluator["type"]) not in _OPTIONS[name][1]:
             expected = f"{name} only with {' or '.join(sorted(_OPTIONS[name][1]))}"
             found = f"it with {evaluator['type']}, where it has no effect"
             yield Problem(where=where, key=f"{key}.evaluator.{name}", expected=expected, found=found)
@@ -148,14 +160,23 @@ def _evaluator(item: Mapping[str, Any], key: str, notices: Notices) -> Evaluator
     stated_kind = None if stated is None else _kind(stated, f"{key}.expectedOutput.type", notices)
     written = item.get("evaluator")
     if written is None:
-        if stated_kind is not None:
-            notices.filled_in(f"{key}.evaluator", f"{stated_kind}, from expectedOutput.type")
-        return None if stated_kind is None else Evaluator(kind=stated_kind)
+        return _unwritten_evaluator(item["expectedOutput"], stated_kind, f"{key}.evaluator", notices)
     kind = _kind(written["type"], f"{key}.evaluator.type", notices)
     if stated_kind not in {None, kind}:
         message = f"evaluator {kind} is used, although expectedOutput.type says {stated_kind}"
         notices.add(f"{key}.evaluator.type", message)
     return Evaluator(kind=kind, options=_evaluator_options(written))
+
+
+def _unwritten_evaluator(
+    expected: Mapping[str, Any], stated: str | None, key: str, notices: Notices
+) -> Evaluator | None:
+    """Take the kind from what is expected, by its type or by a key that only one kind reads."""
+    kind, source = (stated, "type") if stated is not None else implied_kind(expected) or (None, "")
+    if kind is None:
+        return None
+    notices.filled_in(key, f"{kind}, from expectedOutput.{source}")
+    return Evaluator(kind=kind)
 
 
 def _evaluator_options(written: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -173,11 +194,7 @@ def _evaluator_options(written: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _kind(word: str, key: str, notices: Notices) -> str:
-    kind = _canonical(word)
+    kind = canonical(word)
     if kind != word:
         notices.alias(key, word, kind)
     return kind
-
-
-def _canonical(word: str) -> str:
-    return _ALIASES.get(word, word)

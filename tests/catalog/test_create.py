@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from cases import case_input
 
+from skilleval.catalog import create
 from skilleval.catalog.benchmarks import read_tasks
 from skilleval.catalog.create import TEMPLATES, Change, create_project, create_skill, skill_id
+from skilleval.catalog.read import read_catalog
 from skilleval.catalog.skill_json import read_skill
 from skilleval.errors import CatalogError, UsageError
 
@@ -28,6 +30,12 @@ def test_a_created_skill_and_its_starter_are_read_by_the_catalog(tmp_path: Path,
     assert (benchmark.id, len(benchmark.tasks)) == ("my-skill-basic", 3)
     assert set(made.files) == {path for path in made.folder.rglob("*") if path.is_file()}
     assert not [path for path in made.files if path.suffix == ".template"]
+
+
+def test_no_template_is_taken_for_a_skill() -> None:
+    """Who looks for skills in the sources of skilleval is told nothing of their templates."""
+    found = read_catalog([Path(create.__file__).parent])
+    assert [problem.found for problem in found.problems] == ["no skill.json"]
 
 
 def test_c50_every_name_gets_a_folder_of_its_own_inside_the_output_folder(tmp_path: Path) -> None:

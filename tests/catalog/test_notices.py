@@ -19,3 +19,13 @@ def test_equal_notices_are_one_line_with_a_count() -> None:
 def test_nothing_to_say_is_no_notice() -> None:
     """Without a message there are no lines."""
     assert Notices("b.json").texts == ()
+
+
+def test_remarks_are_what_nobody_would_do_on_his_own() -> None:
+    """Aliases and what was filled in are routine; everything else is worth saying unasked."""
+    notices = Notices("b.json")
+    notices.alias("tasks[0].x", "a", "b")
+    notices.filled_in("domain", "general")
+    notices.add("colour", "unknown key colour")
+    assert len(notices.texts) == 3
+    assert notices.remarks == ("b.json: colour: unknown key colour",)

@@ -316,3 +316,39 @@ def test_a_folder_that_is_gone_is_a_problem(tmp_path: Path) -> None:
     shutil.rmtree(folder)
     with pytest.raises(CatalogError, match="cannot be fingerprinted"):
         folder_digest(folder)
+
+
+@pytest.mark.parametrize(
+    ("script", "entrypoint", "hint"),
+    [
+        ("skill.py", "skill.py --fast", "write `python3 skill.py --fast`"),
+        ("skill.mjs", "skill.mjs", "write `node skill.mjs`"),
+        ("skill.py", "./skill.py", "write `python3 ./skill.py`"),
+        ("answer", "answer", "put its interpreter in front"),
+    ],
+)
+def test_a_script_without_its_interpreter_is_refused(
+    write_skill: Writer, script: str, entrypoint: str, hint: str
+) -> None:
+    """A file of the skill that no shell would find or start is told before the first trial, with what to write."""
+    folder = write_skill(entrypoint=entrypoint)
+    (folder / script).write_text("")
+    (problem,) = problems_of(folder)
+    assert (problem.key, problem.hint) == ("entrypoint", hint)
+
+
+def test_a_script_that_may_be_executed_needs_no_interpreter(write_skill: Writer) -> None:
+    """Neither does one that is named behind a program, nor a program that is only missing on this machine."""
+    folder = write_skill(entrypoint="./skill.py")
+    (folder / "skill.py").write_text("#!/usr/bin/env python3\n")
+    (folder / "skill.py").chmod(0o755)
+    assert read_skill(folder).entrypoint == "./skill.py"
+    assert read_skill(write_skill("other", entrypoint="no-such-program skill.py")).id == "adder"
+
+
+def test_the_command_of_the_adapter_config_is_checked_in_place_of_the_entrypoint(write_skill: Writer) -> None:
+    """What would really be started counts."""
+    folder = write_skill(entrypoint="skill.py")
+    (folder / "skill.py").write_text("")
+    (folder / "adapter.config.json").write_text('{"command": "python3", "args": ["skill.py"]}')
+    assert read_skill(folder).entrypoint == "python3 skill.py"

@@ -13,6 +13,7 @@ from skilleval.errors import CatalogError, Problem
 Writer = Callable[..., Path]
 
 EXACT = {"type": "exact", "value": 3}
+FOR_ANY_KIND = {"value": 3, "schema": {}, "customScorerPath": "module:function"}
 
 
 def item(**changes: Any) -> dict[str, Any]:
@@ -112,7 +113,8 @@ def test_two_prompts_that_differ_are_refused(problems_of: Problems, reading_of: 
 @pytest.mark.parametrize(("written", "kind"), [("exact_match", "exact"), ("schema", "json_schema")])
 def test_aliases_are_read_and_said(written: str, kind: str, reading_of: Reading) -> None:
     """An alias becomes the canonical kind in both places, and a notice names both words."""
-    reading = reading_of(item(evaluator={"type": written}, expectedOutput={"type": written, "value": 3}))
+    expected = {**FOR_ANY_KIND, "type": written}
+    reading = reading_of(item(evaluator={"type": written}, expectedOutput=expected))
     assert reading.benchmark.tasks[0].evaluator == Evaluator(kind=kind)
     assert said(reading) == [
         f"tasks[0].expectedOutput.type (and 1 more): alias: {written} is read as {kind}",
@@ -124,7 +126,7 @@ def test_aliases_are_read_and_said(written: str, kind: str, reading_of: Reading)
 )
 def test_canonical_kinds_need_no_notice(kind: str, reading_of: Reading) -> None:
     """The seven kinds are read as they are."""
-    reading = reading_of(item(evaluator={"type": kind}, expectedOutput={"type": kind}))
+    reading = reading_of(item(evaluator={"type": kind}, expectedOutput={**FOR_ANY_KIND, "type": kind}))
     assert reading.benchmark.tasks[0].evaluator == Evaluator(kind=kind)
     assert reading.notices == ()
 
@@ -147,12 +149,12 @@ def test_es06_the_evaluator_wins_and_the_disagreement_is_said(reading_of: Readin
 def test_es06_options_of_an_evaluator_reach_the_scorer(reading_of: Reading) -> None:
     """Each option takes effect under its name in snake case."""
     exact = {"type": "exact", "caseSensitive": False, "strip": True, "tolerance": 0.5}
-    custom = {"type": "custom", "customScorerPath": "score.py"}
+    custom = {"type": "custom", "customScorerPath": "module:function"}
     tasks = reading_of(item(id="a", evaluator=exact), item(id="b", evaluator=custom)).benchmark.tasks
     assert tasks[0].evaluator == Evaluator(
         kind="exact", options={"case_sensitive": False, "strip": True, "tolerance": 0.5}
     )
-    assert tasks[1].evaluator == Evaluator(kind="custom", options={"custom_scorer_path": "score.py"})
+    assert tasks[1].evaluator == Evaluator(kind="custom", options={"custom_scorer_path": "module:function"})
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,7 @@ def test_es06_each_kind_has_its_options(
     evaluator: dict[str, Any], options: dict[str, Any], reading_of: Reading
 ) -> None:
     """The options of the further kinds are read as they are."""
-    read = reading_of(item(evaluator=evaluator, expectedOutput={"value": 3})).benchmark.tasks[0].evaluator
+    read = reading_of(item(evaluator=evaluator, expectedOutput=FOR_ANY_KIND)).benchmark.tasks[0].evaluator
     assert read is not None
     assert read.options == options
 
@@ -226,7 +228,7 @@ def test_es06_an_option_without_effect_is_refused(
     evaluator: dict[str, Any], key: str, problems_of: Problems
 ) -> None:
     """An option that the kind does not know is refused instead of ignored."""
-    (problem,) = problems_of(item(evaluator=evaluator))
+    (problem,) = problems_of(item(evaluator=evaluator, expectedOutput=FOR_ANY_KIND))
     assert problem.key == f"tasks[0].evaluator.{key}"
     assert problem.expected.startswith(f"{key} only with ")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skilleval.catalog.benchmarks import BenchmarkReading
+from skilleval.catalog.benchmarks import BenchmarkReading, read_benchmark
 from skilleval.domain import Evaluator
 from skilleval.errors import Problem
 
@@ -147,3 +147,15 @@ def test_an_attachment_cannot_be_any_file_of_this_machine(
     (tmp_path / "secret").write_text("key")
     (problem,) = problems_of(lambda: loaded("gaia", row(**changes)))
     assert problem.expected == "a file below the folder of the data file"
+
+
+def test_another_attachment_makes_another_benchmark(
+    descriptor: Callable[..., Path], lines: Callable[..., Path]
+) -> None:
+    """A file that goes with a GAIA task is hashed into the digest, as the data file itself is."""
+    data = lines([row(file_name="table.csv")])
+    digests = []
+    for text in ("a,b", "a,c", "a,b"):
+        (data.parent / "table.csv").write_text(text)
+        digests.append(read_benchmark(descriptor(), data=data).benchmark.digest)
+    assert digests[0] == digests[2] != digests[1]
