@@ -61,7 +61,8 @@ _FIGURES: dict[SortKey, tuple[pl.Expr, ...]] = {
     SortKey.LATENCY: (pl.col("p95_ms"),),
     # Per trial, because runs differ in length; tokens decide where no price is known.
     SortKey.TOKEN_COST: (
-        pl.col("cost_usd") / pl.col("n_cost"),
+        # What a call costs, whoever paid for it.
+        (pl.col("cost_usd") + pl.col("reused_cost_usd").fill_null(0.0)) / pl.col("n_cost"),
         pl.col("total_tokens") / pl.col("n_usage"),
     ),
 }

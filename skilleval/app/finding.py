@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilleval.app.history import Measured, newest, skill_key
+from skilleval.app.history import USUAL_SCORER, Measured, Newest, newest, skill_key
 from skilleval.catalog.find import Hit, by_name, ranked, with_tags
 from skilleval.catalog.read import read_catalog
 from skilleval.catalog.rules import schema
@@ -17,6 +17,7 @@ from skilleval.report.columns import number
 from skilleval.strict import nearest
 
 _TOLERANCE = 1e-9
+_NOTHING_STORED = Newest(by_skill={}, scorer=USUAL_SCORER, other_scorers=(), notices=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,7 @@ class Search:
     tags: tuple[str, ...] = ()
     adapter: str | None = None
     min_completion: float | None = None
+    scorer: str | None = None
     limit: int | None = None
 
 
@@ -59,13 +61,19 @@ class Found:
             "relevance": self.relevance,
             "completion_rate": self.completion_rate,
             "benchmark": None if measured is None else measured.benchmark_id,
+            "scorer": None if measured is None else measured.scorer,
+            "driven_by": None if measured is None else measured.adapter,
+            "n_graded": None if measured is None else measured.figures.get("n_graded"),
             "run_id": None if measured is None else measured.run_id,
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """The hits, best first, and all that a user should know of what is not among them."""
+    """The hits, best first, and all that a user should know of what is not among them.
+
+    Completion rates are by the verdicts of one `scorer`; `other_scorers` judged the skills too.
+    """
 
     hits: tuple[Found, ...]
     n_skills: int
@@ -73,6 +81,8 @@ class SearchResult:
     unknown: tuple[Skill, ...]
     problems: tuple[Problem, ...]
     notices: tuple[str, ...]
+    scorer: str
+    other_scorers: tuple[str, ...]
 
 
 def find_skills(search: Search) -> SearchResult:
@@ -87,11 +97,11 @@ def find_skills(search: Search) -> SearchResult:
     catalog = read_catalog([search.skills_dir])
     skills = with_tags(catalog.skills, search.tags)
     fitting = [skill for skill in skills if search.adapter in {None, skill.adapter}]
-    measured, notices = newest(fitting, search.store) if search.store else ({}, ())
+    stored = newest(fitting, search.store, scorer=search.scorer) if search.store else _NOTHING_STORED
     found = [
         Found(skill=hit.skill, relevance=hit.relevance if search.query else None, measured=one)
         for hit in _hits(fitting, search.query)
-        for one in [measured.get(skill_key(hit.skill))]
+        for one in [stored.by_skill.get(skill_key(hit.skill))]
     ]
     if not search.query:
         found.sort(key=_by_completion)
@@ -104,7 +114,9 @@ def find_skills(search: Search) -> SearchResult:
         n_fitting=len(known),
         unknown=tuple(unknown),
         problems=catalog.problems,
-        notices=(*catalog.notices, *notices),
+        notices=(*catalog.notices, *stored.notices),
+        scorer=stored.scorer,
+        other_scorers=stored.other_scorers,
     )
 
 

@@ -11,7 +11,16 @@ from typing import Any
 import polars as pl
 
 from skilleval.analytics.selection import Filters, SelectionSpec, SortKey, selection
-from skilleval.app.history import History, Measured, SkillKey, skill_key
+from skilleval.app.history import (
+    DEFAULT_PRESET,
+    History,
+    Measured,
+    SkillKey,
+    chosen_scorer,
+    other_scorers,
+    reference,
+    skill_key,
+)
 from skilleval.catalog.documents import key_path, read_document
 from skilleval.catalog.rules import violations
 from skilleval.config.compose.layer_files import parse_mapping
@@ -27,23 +36,40 @@ _SCHEMA: dict[str, Any] = {
     "name": pl.String,
     "path": pl.String,
     "adapter": pl.String,
+    "driven_by": pl.String,
+    "scorer": pl.String,
     "tags": pl.List(pl.String),
     "run_id": pl.String,
     "benchmark_id": pl.String,
     "benchmark_version": pl.String,
     "absent": pl.String,
 }
-_SHARES = ("completion_rate", "ci_low", "ci_high", "error_rate", "p95_ms", "composite", "cost_usd")
+_SHARES = (
+    "completion_rate",
+    "ci_low",
+    "ci_high",
+    "error_rate",
+    "p95_ms",
+    "composite",
+    "cost_usd",
+    "reused_cost_usd",
+)
 _COUNTS = ("n_trials", "n_graded", "n_cost", "total_tokens", "n_usage")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Every candidate with its figures, rank and, where it is left out, the reasons; the selected ones first."""
+    """Every candidate with its figures, rank and, where it is left out, the reasons; the selected ones first.
+
+    All figures are on one state of the benchmark, by one scorer and one preset of formulas.
+    """
 
     benchmark: str
     spec: SelectionSpec
     rows: tuple[Mapping[str, Any], ...]
+    scorer: str = ""
+    other_scorers: tuple[str, ...] = ()
+    preset: str = DEFAULT_PRESET
 
     @property
     def selected(self) -> tuple[Mapping[str, Any], ...]:
@@ -59,6 +85,9 @@ class Ranking:
         """Give the ranking as JSON."""
         return {
             "benchmark": self.benchmark,
+            "scorer": self.scorer,
+            "other_scorers": list(self.other_scorers),
+            "analysis": self.preset,
             "strategy": {
                 "sort_by": self.spec.sort_by.value,
                 "order": "desc" if self.spec.is_descending else "asc",
@@ -108,22 +137,36 @@ def with_options(spec: SelectionSpec, *, min_completion: float | None, top_k: in
 
 
 def select(
-    skills: Sequence[Skill], history: History, *, spec: SelectionSpec, benchmark: str | None = None
+    skills: Sequence[Skill],
+    history: History,
+    *,
+    spec: SelectionSpec,
+    benchmark: str | None = None,
+    scorer: str | None = None,
 ) -> Ranking:
-    """Rank skills by what their newest run on one benchmark says; a skill without one is left out with the reason.
+    """Rank skills by what their newest run on one benchmark says by one scorer; others are left out with the reason.
 
     Raises:
-        UsageError: the skills were evaluated on several benchmarks and none is named, or on none of that name.
+        UsageError: the skills were evaluated on several benchmarks and none is named, or on none of that name; or no
+            scorer of that name judged them.
     """
     own = {skill_key(skill) for skill in skills}
     measured = [one for one in history.measured if one.key in own]
     name = benchmark or _only_benchmark(measured)
     _check_known(benchmark, history)
     on_it = [one for one in measured if one.benchmark_id == name]
-    frame = _candidates(skills, on_it, history)
-    rows = selection(frame.lazy(), spec=spec).drop("absent").collect()
-    said = f"{name}@{on_it[0].benchmark_version}" if on_it else name
-    return Ranking(benchmark=said, spec=spec, rows=tuple(rows.iter_rows(named=True)))
+    _check_scorer(scorer, on_it)
+    chosen = chosen_scorer(on_it, scorer)
+    like = reference(on_it, chosen)
+    rows = selection(_candidates(skills, on_it, like, history).lazy(), spec=spec).drop("absent").collect()
+    return Ranking(
+        benchmark=f"{name}@{like.benchmark_version}" if like else name,
+        spec=spec,
+        rows=tuple(rows.iter_rows(named=True)),
+        scorer=chosen if like else "",
+        other_scorers=other_scorers(on_it, chosen),
+        preset=like.preset if like else DEFAULT_PRESET,
+    )
 
 
 def _strategy_values(path: Path) -> dict[str, Any]:
@@ -171,25 +214,70 @@ def _check_known(benchmark: str | None, history: History) -> None:
         raise UsageError("no skill here was evaluated on this benchmark", problems=(problem,))
 
 
-def _by_skill(measured: Iterable[Measured]) -> dict[SkillKey, Measured]:
-    """Keep the newest measurement of each skill; the newest come first."""
+def _check_scorer(scorer: str | None, on_it: Sequence[Measured]) -> None:
+    """Refuse a scorer that judged nothing here."""
+    names = sorted({one.scorer for one in on_it})
+    if scorer is not None and names and scorer not in names:
+        expected, hint = f"one of {', '.join(names)}", nearest(scorer, names)
+        problem = Problem(where="--scorer", expected=expected, found=scorer, hint=hint)
+        raise UsageError("no skill here was judged by this scorer", problems=(problem,))
+
+
+def _first_by_skill(measured: Iterable[Measured]) -> dict[SkillKey, Measured]:
+    """Keep the first measurement of each skill; the newest come first."""
     kept: dict[SkillKey, Measured] = {}
     for one in measured:
         kept.setdefault(one.key, one)
     return kept
 
 
-def _candidates(skills: Sequence[Skill], on_it: Sequence[Measured], history: History) -> pl.DataFrame:
-    """Lay out a row a skill; only figures on the state of the benchmark that the newest run had can be compared."""
-    comparable = _by_skill(one for one in on_it if one.benchmark == on_it[0].benchmark)
-    others = _by_skill(on_it)
+def _candidates(
+    skills: Sequence[Skill], on_it: Sequence[Measured], like: Measured | None, history: History
+) -> pl.DataFrame:
+    """Lay out a row a skill, with figures that can be compared with those of `like`."""
+    own = {skill_key(skill): skill.adapter for skill in skills}
+    comparable = _first_by_skill(one for one in on_it if like and not _differences(one, like, own))
+    # Of what cannot be compared, that is told which comes nearest.
+    others = sorted(on_it, key=lambda one: len(_differences(one, like, own)) if like else 0)
+    nearest_of = _first_by_skill(others)
     rows = []
     for skill in skills:
-        found = comparable.get(skill_key(skill))
-        absent = None if found else _absence(skill, others.get(skill_key(skill)), history)
+        key = skill_key(skill)
+        found, other = comparable.get(key), nearest_of.get(key)
+        why = _differences(other, like, own)[:1] if other and like else []
+        absent = None if found else next(iter(why), None) or _absence(skill, history)
         rows.append({**_about(skill), **_figures(found), "absent": absent})
     schema = {**_SCHEMA, **dict.fromkeys(_SHARES, pl.Float64), **dict.fromkeys(_COUNTS, pl.Int64)}
     return pl.DataFrame(rows, schema=schema)
+
+
+def _differences(one: Measured, like: Measured, own: Mapping[SkillKey, str]) -> list[str]:
+    """Say what keeps figures from being compared with those of another measurement, the gravest first."""
+    state = f"{one.benchmark_id}@{one.benchmark_version}"
+    driven, usual = _foreign_adapter(one, own), _foreign_adapter(like, own)
+    told = {
+        f"evaluated on another state of the benchmark ({state}) than in run {like.run_id}": (
+            one.benchmark != like.benchmark
+        ),
+        f"judged by {one.scorer}, not by {like.scorer}": one.scorer != like.scorer,
+        f"judged by {one.scorer} with other settings than in run {like.run_id}": (
+            one.scorer == like.scorer and one.scorer_settings != like.scorer_settings
+        ),
+        f"its figures follow other analysis settings ({one.preset}) than those of run {like.run_id}": (
+            one.analysis_settings != like.analysis_settings
+        ),
+        f"driven {_driven(driven)}, the others {_driven(usual)}": driven != usual,
+    }
+    return [text for text, differs in told.items() if differs]
+
+
+def _foreign_adapter(one: Measured, own: Mapping[SkillKey, str]) -> str:
+    """Name the adapter that drove a skill where it is not the skill's own."""
+    return "" if one.adapter == own[one.key] else one.adapter
+
+
+def _driven(adapter: str) -> str:
+    return f"by the adapter {adapter}" if adapter else "as their own files say"
 
 
 def _about(skill: Skill) -> dict[str, Any]:
@@ -210,6 +298,8 @@ def _figures(found: Measured | None) -> dict[str, Any]:
     counts = {name: number(found.figures, name) for name in _COUNTS}
     return {
         "run_id": found.run_id,
+        "driven_by": found.adapter,
+        "scorer": found.scorer,
         "benchmark_id": found.benchmark_id,
         "benchmark_version": found.benchmark_version,
         **{name: number(found.figures, name) for name in _SHARES},
@@ -217,16 +307,15 @@ def _figures(found: Measured | None) -> dict[str, Any]:
     }
 
 
-def _absence(skill: Skill, elsewhere: Measured | None, history: History) -> str:
-    """Say why a skill has no figures that count. `elsewhere` is what it has on another state of the benchmark."""
-    if elsewhere is not None:
-        state = f"{elsewhere.benchmark_id}@{elsewhere.benchmark_version}"
-        return f"evaluated on another state of the benchmark ({state}) than in the newest run"
+def _absence(skill: Skill, history: History) -> str:
+    """Say why a skill has no figures on this benchmark at all."""
     others = [one for one in history.measured if one.key[0] == skill.id]
-    if not others:
-        return "no finished run evaluated it"
     if any(one.key == skill_key(skill) for one in others):
         return "no finished run evaluated it on this benchmark"
+    if skill_key(skill) in history.replayed:
+        return "no finished run called it: recorded attempts were replayed"
+    if not others:
+        return "no finished run evaluated it"
     if any(one.key[:2] == (skill.id, skill.version) for one in others):
         return "its files have changed since it was evaluated"
     return f"only version {others[0].key[1]} was evaluated"

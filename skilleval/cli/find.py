@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STORE = "outputs"
+_HEADINGS = ("skill", "version", "adapter", "tags", "completion", "judged by", "relevance", "description")
 _EXAMPLE = """
 skilleval find -q "unit conversion"
 skilleval find --tag math text --adapter subprocess
@@ -39,6 +40,7 @@ skilleval find --min-completion 0.9 --json
 @click.option(
     "--min-completion", type=Rate(), metavar="RATE", help="Only skills whose newest run reaches this, 0-1."
 )
+@click.option("--scorer", metavar="NAME", help="Completion by this scorer (task, else the newest run's).")
 @click.option(
     "--skills-dir",
     type=click.Path(),
@@ -55,7 +57,8 @@ def find(common: Common, **options: Any) -> None:
     """Look for skills in a folder and below it.
 
     With a query the most relevant come first; without one, those with the highest stored completion rate, then by
-    name. The newest finished run of exactly this skill (id, version, files) counts. No hit is no error: exit code 0.
+    name. The newest finished run of exactly this skill (id, version, files) counts, on whatever benchmark, but by one
+    scorer with the same settings for all; replayed recordings do not count. No hit is no error: exit code 0.
     """
     from skilleval.app.finding import Search, find_skills
 
@@ -66,6 +69,7 @@ def find(common: Common, **options: Any) -> None:
         tags=options["tags"],
         adapter=options["adapter"],
         min_completion=options["min_completion"],
+        scorer=options["scorer"],
         limit=options["limit"],
     )
     result = find_skills(search)
@@ -100,6 +104,8 @@ def facts(result: SearchResult) -> dict[str, Any]:
     return {
         "n_skills": result.n_skills,
         "n_fitting": result.n_fitting,
+        "scorer": result.scorer,
+        "other_scorers": list(result.other_scorers),
         "hits": [hit.facts() for hit in result.hits],
         "without_history": [f"{skill.id} {skill.version}" for skill in result.unknown],
         "problems": [asdict(problem) for problem in result.problems],
@@ -115,22 +121,27 @@ def remarks(result: SearchResult) -> list[str]:
         lines.append(f"{len(result.hits)} of {result.n_fitting} hits; --limit shows more.")
     if result.unknown:
         names = ", ".join(f"{skill.id} {skill.version}" for skill in result.unknown)
-        lines.append(f"Left out, because no finished run says how well they do: {names}")
+        lines.append(f"Left out, because no comparable run says how well they do by {result.scorer}: {names}")
+    if result.other_scorers:
+        lines.append(
+            f"Completion as judged by {result.scorer}; also judged by {', '.join(result.other_scorers)} (--scorer)."
+        )
     return lines
 
 
 def _show(common: Common, result: SearchResult) -> None:
     if result.hits:
-        headings = ("skill", "version", "adapter", "tags", "completion", "relevance", "description")
-        show_rows(common.screen, headings, [_cells(hit) for hit in result.hits])
+        show_rows(common.screen, _HEADINGS, [_cells(hit) for hit in result.hits])
     for line in remarks(result):
         common.screen.say(line)
 
 
 def _cells(hit: Found) -> list[str]:
+    from skilleval.report.columns import number
     from skilleval.report.numbers import Style, shown
 
     skill, measured = hit.skill, hit.measured
+    graded = None if measured is None else number(measured.figures, "n_graded")
     rate = shown(hit.completion_rate, Style.RATE)
     return [
         skill.id,
@@ -138,6 +149,7 @@ def _cells(hit: Found) -> list[str]:
         skill.adapter,
         ", ".join(skill.tags),
         rate if measured is None else f"{rate} on {measured.benchmark_id}",
+        "–" if measured is None else f"{measured.scorer}, {shown(graded, Style.COUNT)} graded",
         shown(hit.relevance, Style.RATE),
         skill.description,
     ]

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_HEADINGS = ("rank", "skill", "version", "completion", "errors", "p95", "composite", "left out because")
+_HEADINGS = (
+    "rank", "skill", "version", "completion", "graded", "errors", "p95", "composite", "left out because",
+)  # fmt: skip
 _EXAMPLE = """
 skilleval select --from skills --min-completion 0.8 --top-k 3
 skilleval select --from skills --strategy strategy.yaml --benchmark coding-easy --output selected.txt
@@ -48,6 +50,7 @@ skilleval select --from skills --strategy strategy.yaml --benchmark coding-easy 
 @click.option(
     "--benchmark", shell_complete=completion.benchmarks, metavar="ID", help="Figures on this benchmark only."
 )
+@click.option("--scorer", metavar="NAME", help="Figures by this scorer (task, else the newest run's).")
 @click.option("--min-completion", type=Rate(), metavar="RATE", help="Completion a skill must reach, 0-1.")
 @click.option("--top-k", type=click.IntRange(min=0), metavar="N", help="Take the first N; 0 takes all.")
 @click.option(
@@ -57,8 +60,9 @@ skilleval select --from skills --strategy strategy.yaml --benchmark coding-easy 
 def select(common: Common, **options: Any) -> None:
     """Filter and rank skills by the newest finished run of exactly this skill (id, version, files).
 
-    Options win over the strategy file. Figures on different benchmarks are never mixed: name one with --benchmark where
-    there are several. Exit code 4 if nothing is selected.
+    Options win over the strategy file. Figures on different benchmarks, by different scorers or by different formulas
+    are never mixed: name a benchmark with --benchmark where there are several. Replayed recordings do not count. Exit
+    code 4 if nothing is selected.
     """
     from skilleval.app import selecting
     from skilleval.catalog.read import read_catalog
@@ -71,12 +75,18 @@ def select(common: Common, **options: Any) -> None:
         top_k=options["top_k"],
     )
     history = _history(catalog, reports=options["reports"], store=options["store"])
-    ranking = selecting.select(catalog.skills, history, spec=spec, benchmark=options["benchmark"])
+    ranking = selecting.select(
+        catalog.skills, history, spec=spec, benchmark=options["benchmark"], scorer=options["scorer"]
+    )
     code = ExitCode.OK if ranking.selected else ExitCode.NOTHING_EVALUATED
     if options["output"] and ranking.selected:
         write_text(Path(options["output"]), "".join(f"{row['path']}\n" for row in ranking.selected))
     common.screen.document({"exit_code": int(code), **ranking.facts()})
     show(common, ranking)
+    if ranking.other_scorers:
+        common.screen.say(
+            f"also judged by {', '.join(ranking.other_scorers)}: --scorer NAME ranks by another"
+        )
     if options["output"] and ranking.selected:
         common.screen.say(f'next: skilleval eval --skills $(cat "{options["output"]}")')
     click.get_current_context().exit(int(code))
@@ -85,11 +95,18 @@ def select(common: Common, **options: Any) -> None:
 def show(common: Common, ranking: Ranking) -> None:
     """Show every candidate with its figures, and what the filters did where nothing is left."""
     if ranking.benchmark:
-        common.screen.say(f"on {ranking.benchmark}")
+        common.screen.say(_basis(ranking))
     show_rows(common.screen, _HEADINGS, [_cells(row) for row in ranking.rows])
     if not ranking.selected:
         for line in nothing_left(ranking):
             common.screen.say(line)
+
+
+def _basis(ranking: Ranking) -> str:
+    """Say what the figures rest on."""
+    judged = f", judged by {ranking.scorer}" if ranking.scorer else ""
+    formulas = "" if ranking.preset == "default" else f", formulas of {ranking.preset}"
+    return f"on {ranking.benchmark}{judged}{formulas}"
 
 
 def nothing_left(ranking: Ranking) -> list[str]:
@@ -137,6 +154,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
         row["skill_id"],
         row["skill_version"],
         rate if low is None or high is None else f"{rate} {interval(low, high)}",
+        shown(row["n_graded"], Style.COUNT),
         shown(row["error_rate"], Style.RATE),
         shown(row["p95_ms"], Style.DURATION),
         shown(row["composite"], Style.RATE),

@@ -20,6 +20,7 @@ _SCHEMA: dict[str, Any] = {
     "composite": pl.Float64,
     "p95_ms": pl.Float64,
     "cost_usd": pl.Float64,
+    "reused_cost_usd": pl.Float64,
     "n_cost": pl.Int64,
     "total_tokens": pl.Int64,
     "n_usage": pl.Int64,
@@ -133,8 +134,9 @@ def test_cost_is_per_trial_and_tokens_decide_where_no_price_is_known() -> None:
         {},
         {"total_tokens": 900, "n_usage": 3},
         {"total_tokens": 200, "n_usage": 1},
+        {"cost_usd": 0.0, "reused_cost_usd": 2.0, "n_cost": 10},
     ]
-    assert order(chosen(rows, sort_by=SortKey.TOKEN_COST)) == "abedc"
+    assert order(chosen(rows, sort_by=SortKey.TOKEN_COST)) == "afbedc"
 
 
 def test_ties_are_broken_by_completion_composite_latency_and_then_by_name() -> None:

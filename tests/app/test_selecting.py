@@ -27,6 +27,8 @@ def measured(
         "benchmark_id": name,
         "benchmark_version": version,
         "benchmark_digest": digest,
+        "scorer": "task",
+        "adapter": one.adapter,
         "figures": {"completion_rate": rate, "p95_ms": 10.0, "n_trials": 2},
     }
     return Measured(**(values | changes))
@@ -78,7 +80,7 @@ def test_a_skill_without_figures_that_count_is_left_out_with_the_cause() -> None
         "changed": ["its files have changed since it was evaluated"],
         "older": ["only version 0.9.0 was evaluated"],
         "elsewhere": ["no finished run evaluated it on this benchmark"],
-        "stale": ["evaluated on another state of the benchmark (sums@1) than in the newest run"],
+        "stale": ["evaluated on another state of the benchmark (sums@1) than in run r1"],
     }
     assert changed.id == "changed"
     assert older.version == "1.0.0"
@@ -108,6 +110,74 @@ def test_two_task_files_of_one_name_are_two_benchmarks() -> None:
     ranking = select([one, other], history, spec=ALL)
     assert [row["skill_id"] for row in ranking.selected] == ["a"]
     assert ranking.removed() == {"evaluated": 1}
+
+
+def test_scorers_are_never_mixed() -> None:
+    """The verdicts of `task` count where there are any, however old; another scorer has to be asked for."""
+    one, other = skill("a"), skill("b")
+    history = History(
+        (
+            measured(one, 1.0, run_id="r3", scorer="regex"),
+            measured(one, 0.4, run_id="r2"),
+            measured(other, 0.6, run_id="r1"),
+        )
+    )
+    ranking = select([one, other], history, spec=ALL)
+    assert (ranking.scorer, ranking.other_scorers) == ("task", ("regex",))
+    assert [(row["skill_id"], row["completion_rate"]) for row in ranking.rows] == [("b", 0.6), ("a", 0.4)]
+    by_regex = select([one, other], history, spec=ALL, scorer="regex")
+    assert [(row["skill_id"], row["scorer"]) for row in by_regex.selected] == [("a", "regex")]
+    assert reasons(by_regex)["b"] == ["judged by task, not by regex"]
+    with pytest.raises(UsageError) as misspelt:
+        select([one, other], history, spec=ALL, scorer="regexp")
+    assert misspelt.value.problems[0].hint == "did you mean regex?"
+
+
+def test_without_the_usual_scorer_the_strictest_of_the_newest_run_counts() -> None:
+    """A skill is not selected because the mildest of its judges was asked."""
+    one = skill("a")
+    history = History((measured(one, 1.0, scorer="contains"), measured(one, 0.5, scorer="exact")))
+    ranking = select([one], history, spec=ALL)
+    assert (ranking.scorer, ranking.rows[0]["completion_rate"]) == ("exact", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"scorer_settings": "lenient"}, "judged by task with other settings than in run new"),
+        (
+            {"analysis_settings": "theirs", "preset": "eval_skills"},
+            "its figures follow other analysis settings (eval_skills) than those of run new",
+        ),
+        ({"adapter": "http"}, "driven by the adapter http, the others as their own files say"),
+    ],
+)
+def test_figures_that_were_won_otherwise_are_left_out_with_the_reason(
+    changes: dict[str, Any], reason: str
+) -> None:
+    """Other settings of the scorer, other formulas, another adapter than the skill's own: nothing to compare with."""
+    one, other = skill("a"), skill("b")
+    history = History((measured(one, 0.5, run_id="new"), measured(other, 1.0, run_id="old", **changes)))
+    assert reasons(select([one, other], history, spec=ALL)) == {"a": [], "b": [reason]}
+
+
+def test_the_usual_formulas_are_the_reference_even_where_another_preset_is_newer() -> None:
+    """A run for comparison with another tool does not put all the others out of the ranking."""
+    one = skill("a")
+    theirs = measured(one, 0.9, run_id="new", preset="eval_skills", analysis_settings="theirs")
+    ranking = select([one], History((theirs, measured(one, 0.5, run_id="old"))), spec=ALL)
+    assert (ranking.preset, ranking.rows[0]["completion_rate"]) == ("default", 0.5)
+    alone = select([one], History((theirs,)), spec=ALL)
+    assert (alone.preset, alone.rows[0]["completion_rate"]) == ("eval_skills", 0.9)
+
+
+def test_a_skill_of_which_only_recordings_speak_is_left_out() -> None:
+    """Replayed attempts measure nothing."""
+    one = skill("a")
+    history = History((), replayed=frozenset({(one.id, one.version, one.digest)}))
+    assert reasons(select([one], history, spec=ALL)) == {
+        "a": ["no finished run called it: recorded attempts were replayed"]
+    }
 
 
 def test_an_empty_history_leaves_everybody_out() -> None:

@@ -63,10 +63,29 @@ def test_es32_min_completion_is_read_from_stored_runs(skills: Path, folder: Path
     assert found.document["hits"][0]["run_id"] == evaluated.document["run_id"]
     assert found.document["without_history"] == ["beta 1.0.0", "delta 1.0.0"]
     assert ids(said(*find, "--json")) == ["alpha", "gamma", "beta", "delta"]
+    assert found.document["hits"][0]["scorer"] == "task"
+    assert "\t1 on custom\ttask, 2 graded\t" in said(*find).out
     (skills / "alpha" / "skill.py").write_text("# another program\n")
     shown = said(*find, "--min-completion", "0.5")
     assert "No hit among 4 skills." in shown.out
     assert "alpha 1.0.0, beta 1.0.0, delta 1.0.0" in shown.out
+
+
+def test_completion_is_by_one_scorer_and_never_from_a_recording(skills: Path, folder: Path) -> None:
+    """A newer run by another scorer, or of replayed attempts, does not take the place of the usual one."""
+    tasks, store = write_tasks(folder / "tasks.json"), folder / "runs"
+    evaluate = ["eval", skills / "gamma", "--tasks", tasks, "--output-dir", store, "--json"]
+    first = said(*evaluate)
+    (folder / "right.jsonl").write_text('{"task_id": "t1", "output": 1}\n{"task_id": "t2", "output": 1}\n')
+    assert said(*evaluate, "scorer=numeric").code == 0
+    replayed = said(*evaluate, "adapter=replay", f"adapter.path={folder / 'right.jsonl'}")
+    assert replayed.document["summary"][0]["completion_rate"] == 1.0
+    find = ["find", "--skills-dir", skills, "--store", store]
+    gamma, *_ = said(*find, "--json").document["hits"]
+    assert (gamma["run_id"], gamma["completion_rate"]) == (first.document["run_id"], 0.0)
+    assert "also judged by numeric (--scorer)" in said(*find).out
+    numeric, *_ = said(*find, "--scorer", "numeric", "--json").document["hits"]
+    assert (numeric["id"], numeric["scorer"]) == ("gamma", "numeric")
 
 
 def test_es24_a_broken_skill_is_named_and_hides_nothing(run: Run, skills: Path) -> None:

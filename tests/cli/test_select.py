@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +73,7 @@ def test_a_strategy_file_filters_and_orders(project: Project, tmp_path: Path) ->
     select = ["select", "--from", project.skills, "--store", project.store, "--strategy", strategy]
     done = said(*select)
     assert done.code == 0
+    assert done.out.splitlines()[0] == "on custom@0.0.0, judged by task"
     assert [line.split("\t")[:2] for line in done.out.splitlines()[2:]] == [
         ["1", "half"],
         ["–", "right"],
@@ -124,6 +126,7 @@ def test_a_store_without_runs_selects_nothing(project: Project, tmp_path: Path) 
         ["--min-completion", "nan"],
         ["--top-k", "-1"],
         ["--benchmark", "none-such"],
+        ["--scorer", "none-such"],
         ["--strategy", "nowhere.yaml"],
     ],
 )
@@ -133,6 +136,29 @@ def test_impossible_wishes_exit_2(project: Project, arguments: list[str]) -> Non
     done = said("select", "--from", project.skills, *store, *arguments)
     assert done.code == 2, done.out
     assert done.out == ""
+
+
+def test_a_run_by_another_scorer_and_a_replay_do_not_change_the_ranking(
+    project: Project, tmp_path: Path
+) -> None:
+    """The newest run is not the one that counts where another scorer judged it or nothing ran."""
+    store = tmp_path / "runs"
+    shutil.copytree(project.store, store)
+    (recorded,) = store.iterdir()
+    select = ("select", "--from", project.skills, "--store", store)
+    before = said(*select, "--json").document
+    tasks = ("--tasks", project.tasks, "--output-dir", store, "--json")
+    lenient = ("scorer=numeric", "scorers.numeric.tolerance=5")
+    assert said("eval", project.skills / "wrong", *tasks, *lenient).code == 0
+    replay = ("adapter=replay", f"adapter.path={recorded}", "--runs", "2")
+    assert said("eval", project.skills / "right", *tasks, *replay).code == 0
+    after = said(*select, "--json")
+    assert after.document == {**before, "other_scorers": ["numeric"]}
+    assert "recorded attempts were replayed" in after.err
+    assert "also judged by numeric: --scorer NAME ranks by another" in said(*select).out
+    by_numeric = said(*select, "--scorer", "numeric").out
+    assert by_numeric.startswith("on custom@0.0.0, judged by numeric\n")
+    assert "judged by task, not by numeric" in by_numeric
 
 
 def test_a_run_that_was_cut_short_does_not_count(project: Project, tmp_path: Path) -> None:
