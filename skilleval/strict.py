@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import difflib
+import json
+import re
 from collections.abc import Mapping
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from skilleval.errors import ConfigError, Problem
+
+_FOUND_LENGTH = 120
+_WORDS: tuple[tuple[str, str], ...] = (
+    (r"a valid integer.*", "a whole number"),
+    (r"a valid number", "a number"),
+    (r"a valid string", "a text"),
+    (r"a valid boolean.*", "true or false"),
+    (r"a valid (?:tuple|list)", "a list"),
+    (r"a valid dictionary", "a mapping"),
+    (r"(greater|less) than or equal to (.*)", r"a number \1 than or equal to \2"),
+    (r"(greater|less) than (.*)", r"a number \1 than \2"),
+    (r"String should have at least 1 .*", "a text that is not empty"),
+    (r"\w+ should have at least 1 item.*", "at least one entry"),
+)
 
 
 class StrictModel(BaseModel):
@@ -34,7 +50,12 @@ class StrictModel(BaseModel):
 def nearest(word: str, known: list[str]) -> str:
     """Give a hint that names the nearest known word, or all of them."""
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(known))}"
+    return f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(set(known)))}"
+
+
+def shown(value: Any) -> str:
+    """Show a value as one would write it in a settings file."""
+    return json.dumps(value, ensure_ascii=False, default=str)[:_FOUND_LENGTH]
 
 
 def _problem(model: type[BaseModel], item: Any, where: str, prefix: str) -> Problem:
@@ -47,8 +68,22 @@ def _problem(model: type[BaseModel], item: Any, where: str, prefix: str) -> Prob
         )
     if item["type"] == "missing":
         return Problem(where=where, key=key, expected="a value", found="nothing")
-    expected = str(item["msg"]).removeprefix("Input should be ").removeprefix("Value error, ")
-    return Problem(where=where, key=key, expected=expected, found=repr(item["input"])[:120])
+    return Problem(where=where, key=key, expected=_expected(item), found=shown(item["input"]))
+
+
+def _expected(item: Any) -> str:
+    """Give what was expected; the classes of ours are mappings to everybody else."""
+    return "a mapping" if item["type"] == "model_type" else _plain_words(str(item["msg"]))
+
+
+def _plain_words(expected: str) -> str:
+    """Say what a model expects without the words of the library that checks it."""
+    said = expected.removeprefix("Input should be ").removeprefix("Value error, ")
+    for pattern, words in _WORDS:
+        found = re.fullmatch(pattern, said)
+        if found:
+            return found.expand(words)
+    return re.sub(r"'([^']*)'", r"\1", said)
 
 
 def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from skilleval.config.request import Request
 
 _HELP = {"help_option_names": ["-h", "--help"]}
+_BENCHMARK = "benchmark"
+_MISSING = "???"
 _HEADINGS = ("setting", "value", "layer", "source")
 
 
@@ -99,7 +101,14 @@ def set_(common: Common, key: str, value: str, *, project: bool) -> None:
     request = _request(common, ())
     path = _file(common, request, project=project)
     parsed = parse_value(value)
-    write_setting(path, key, parsed, request=request)
+
+    def accept(values: Mapping[str, Any]) -> None:
+        _check_parts(values)
+        # The user's own file holds in every project; which benchmarks those have is not known here.
+        if project and key.partition(".")[0] == _BENCHMARK:
+            _check_benchmark(values)
+
+    write_setting(path, key, parsed, request=request, accept=accept)
     common.screen.document({"key": key, "value": parsed, "file": str(path)})
     common.screen.say(f"{key} = {_text(parsed)} in {path}")
 
@@ -124,6 +133,42 @@ def unset(common: Common, key: str, *, project: bool) -> None:
     unset_setting(path, key, request=request)
     common.screen.document({"key": key, "file": str(path)})
     common.screen.say(f"{key} is no longer set in {path}")
+
+
+def _check_parts(values: Mapping[str, Any]) -> None:
+    """Refuse what the parts behind the settings refuse: formats, patterns, options of scorers.
+
+    Raises:
+        ConfigError: a run with these settings would not start.
+    """
+    from pydantic import TypeAdapter
+
+    from skilleval.app.parts import build_sandbox, build_scorers
+    from skilleval.config.settings import Part, PartSettings
+    from skilleval.registry import part
+    from skilleval.report import WRITERS
+    from skilleval.results.redaction import Redactor
+
+    for name in values["report"]["formats"]:
+        part(WRITERS, name, key="report.formats", group="writers")
+    Redactor(values["privacy"]["redact"])
+    known = {name: block for name, block in values["scorers"].items() if _MISSING not in json.dumps(block)}
+    scorers = TypeAdapter(dict[str, Part]).validate_python(known)
+    unused = build_sandbox(PartSettings(kind="none", options={"pass_env": ()}))
+    build_scorers(scorers, unused)
+
+
+def _check_benchmark(values: Mapping[str, Any]) -> None:
+    """Refuse a benchmark that is not there.
+
+    Raises:
+        CatalogError: nothing is found under its name.
+    """
+    from skilleval.catalog.benchmarks import locate_benchmark
+
+    benchmark = values[_BENCHMARK]
+    if benchmark["name"] != _MISSING:
+        locate_benchmark(benchmark["name"], [Path(root) for root in benchmark["roots"]])
 
 
 def _request(common: Common, overrides: Sequence[str]) -> Request:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from skilleval.config.compose.composing import check_draft
-from skilleval.config.compose.layer_files import LayerFile, parse_mapping, read_layers
+from skilleval.config.compose.layer_files import LayerFile, parse_mapping, parse_scalar, read_layers
 from skilleval.config.compose.session import read_sources
 from skilleval.config.request import Request
 from skilleval.config.settings_text import with_choice, with_value, without_choice, without_key
@@ -19,18 +20,29 @@ from skilleval.errors import ConfigError, Problem
 from skilleval.strict import nearest
 
 _ABSENT = object()
+_KEY = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*", re.ASCII)
 
 
-def write_setting(path: Path, key: str, value: Any, *, request: Request) -> None:
+def write_setting(
+    path: Path,
+    key: str,
+    value: Any,
+    *,
+    request: Request,
+    accept: Callable[[Mapping[str, Any]], None] | None = None,
+) -> None:
     """Set a key in a settings file, or choose the option of a group; everything else in the file stays.
 
     `path` is the user's or the project's file as the request finds them; it is made if it does not exist. A group as
     key (`scorer`) with an option or a list of options as value is a choice; any other key is a setting. Both are
-    checked as if they held: stronger files and the command line are left out.
+    checked as if they held: stronger files and the command line are left out. `accept` is asked too: it gets all
+    values as they would be, and knows what the parts behind the settings refuse.
 
     Raises:
         ConfigError: the key is unknown, the value or option wrong, or the file not one of the two.
+        SkillevalError: as `accept` raises.
     """
+    _refuse_no_key(key)
     layers = _layers_up_to(path, request)
     text = _text(path)
     before = layers[-1].values
@@ -38,7 +50,7 @@ def write_setting(path: Path, key: str, value: Any, *, request: Request) -> None
         draft, after = with_choice(text, key, _options(key, value)), before
     else:
         draft, after = with_value(text, key, value), merged(without(before, key), placed(key, value))
-    _check(draft, layers, request)
+    _check(draft, layers, request, accept)
     _refuse_side_effects(draft, after, path, key)
     _replace(path.resolve(), draft)
 
@@ -65,6 +77,14 @@ def unset_setting(path: Path, key: str, *, request: Request) -> None:
             raise
     _refuse_side_effects(draft, after, path, key)
     _replace(path.resolve(), draft)
+
+
+def _refuse_no_key(key: str) -> None:
+    """Refuse what is no dotted key at all: written down, YAML would read it as something else, or not at all."""
+    if not _KEY.fullmatch(key) or any(not isinstance(parse_scalar(part), str) for part in key.split(".")):
+        expected, found = "a dotted key, e.g. runner.repeats", json.dumps(key, ensure_ascii=False)
+        problem = Problem(where="config", expected=expected, found=found)
+        raise ConfigError("there is no such setting", problems=(problem,))
 
 
 def _layers_up_to(path: Path, request: Request) -> tuple[LayerFile, ...]:
@@ -110,12 +130,17 @@ def _beside_choices(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name != "defaults"}
 
 
-def _check(text: str, layers: tuple[LayerFile, ...], request: Request) -> None:
+def _check(
+    text: str,
+    layers: tuple[LayerFile, ...],
+    request: Request,
+    accept: Callable[[Mapping[str, Any]], None] | None = None,
+) -> None:
     """Refuse a draft that would be wrong if nothing stronger were said."""
     *weaker, edited = layers
     draft = replace(edited, values=parse_mapping(text, edited.path))
     alone = replace(request, overrides=())
-    check_draft(read_sources(alone, layers=(*weaker, draft, *_silent(request, layers))))
+    check_draft(read_sources(alone, layers=(*weaker, draft, *_silent(request, layers))), accept)
 
 
 def _silent(request: Request, layers: tuple[LayerFile, ...]) -> tuple[LayerFile, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -97,8 +98,12 @@ class CompositeWeights(StrictModel):
 
     @model_validator(mode="after")
     def _some_weight(self) -> CompositeWeights:
-        if self.completion + self.partial + self.speed + self.reliability <= 0:
+        total = self.completion + self.partial + self.speed + self.reliability
+        if total <= 0:
             msg = "at least one weight above 0"
+            raise ValueError(msg)
+        if not math.isfinite(total):
+            msg = "weights whose sum is a finite number"
             raise ValueError(msg)
         return self
 
@@ -109,6 +114,7 @@ class AnalysisSettings(StrictModel):
     preset: Literal["default", "eval_skills"]
     level: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
     k: Annotated[int, Field(ge=1, le=1000)] | None
+    reused_latency: bool
     composite: CompositeWeights
 
 

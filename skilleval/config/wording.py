@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from pydantic import BaseModel
 
 from skilleval.config.request import EXPERIMENT
 from skilleval.config.trees import at
 from skilleval.errors import Problem
+from skilleval.strict import shown
 
 _ABSENT = object()
 _NOTHING = "nothing"
-_WORDS: tuple[tuple[str, str], ...] = (
-    (r"a valid integer.*", "a whole number"),
-    (r"a valid number", "a number"),
-    (r"a valid string", "a text"),
-    (r"a valid boolean.*", "true or false"),
-    (r"a valid (?:tuple|list)", "a list"),
-    (r"a valid dictionary", "a mapping"),
-    (r"(greater|less) than or equal to (.*)", r"a number \1 than or equal to \2"),
-    (r"(greater|less) than (.*)", r"a number \1 than \2"),
-    (
-        r"String should match pattern .*",
-        "a name of letters, digits, `.`, `_` and `-` that begins with none of `.` and `-`",
-    ),
-    (r"String should have at least 1 .*", "a text that is not empty"),
-    (r"\w+ should have at least 1 item.*", "at least one entry"),
-)
-_CLASS = re.compile(r"a valid dictionary or instance of \w+")
+_PATTERN = "String should match pattern"
+_NAME = "a name of letters, digits, `.`, `_` and `-` that begins with none of `.` and `-`"
+_MAPPING = "a mapping"
 
 
 def in_plain_words(
@@ -42,11 +27,28 @@ def in_plain_words(
     value = at(values, problem.key, _ABSENT)
     if problem.key in groups and _names_options(value):
         expected = _keys_expected(model, problem.key) or "no key of this name"
-        return replace(problem, expected=expected, found=_shown(value), hint=_choosing(problem.key, value))
+        return replace(problem, expected=expected, found=shown(value), hint=_choosing(problem.key, value))
     expected = _expected(problem, model)
-    found = problem.found if value is _ABSENT or expected == "a known key" else _shown(value)
-    hint = problem.hint or _scorer_hint(problem, value)
+    found = problem.found if value is _ABSENT or expected == "a known key" else shown(value)
+    hint = _elsewhere(problem, model) or problem.hint or _scorer_hint(problem, value)
     return replace(problem, expected=expected, found=found, hint=hint)
+
+
+def _elsewhere(problem: Problem, model: type[BaseModel]) -> str:
+    """Say where a key of this name belongs that stands in the wrong place, e.g. `repeats` at the top of a file."""
+    if problem.expected != "a known key":
+        return ""
+    name = problem.key.rpartition(".")[2]
+    places = [place for place in _places(model) if place.rpartition(".")[2] == name]
+    return f"did you mean {' or '.join(places)}?" if places else ""
+
+
+def _places(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """Give the dotted key of every setting with a fixed name."""
+    for name, field in model.model_fields.items():
+        yield f"{prefix}{name}"
+        if _is_model(field.annotation):
+            yield from _places(field.annotation, f"{prefix}{name}.")
 
 
 def _names_options(value: Any) -> bool:
@@ -63,13 +65,10 @@ def _choosing(group: str, value: str | list[str]) -> str:
 
 
 def _expected(problem: Problem, model: type[BaseModel]) -> str:
-    if _CLASS.fullmatch(problem.expected) or (problem.found == _NOTHING and problem.expected == "a value"):
-        return _keys_expected(model, problem.key) or "a value"
-    for pattern, words in _WORDS:
-        found = re.fullmatch(pattern, problem.expected)
-        if found:
-            return found.expand(words)
-    return problem.expected.replace("'", "")
+    expected = problem.expected
+    if expected == _MAPPING or (problem.found == _NOTHING and expected == "a value"):
+        return _keys_expected(model, problem.key) or expected
+    return _NAME if expected.startswith(_PATTERN) else expected
 
 
 def _keys_expected(model: type[BaseModel], key: str) -> str:
@@ -81,7 +80,7 @@ def _keys_expected(model: type[BaseModel], key: str) -> str:
     return f"a mapping with the keys {', '.join(inner.model_fields)}" if _is_model(inner) else ""
 
 
-def _is_model(annotation: Any) -> bool:
+def _is_model(annotation: Any) -> TypeGuard[type[BaseModel]]:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
@@ -93,8 +92,3 @@ def _scorer_hint(problem: Problem, value: Any) -> str:
     if block != "scorers" or "`kind`" not in problem.expected or not isinstance(value, Mapping):
         return ""
     return f"choose this scorer with defaults: [{{override /scorer: {name}}}], or give it a kind"
-
-
-def _shown(value: Any) -> str:
-    """Show a value as one would write it in a settings file."""
-    return json.dumps(value, ensure_ascii=False, default=str)[:120]

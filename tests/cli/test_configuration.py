@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pytest
 from cli.conftest import SCRIPT, Run
 
 
@@ -46,6 +47,33 @@ def test_set_keeps_comments_and_refuses_nonsense(run: Run, folder: Path) -> None
         assert refused.code == 2
         assert "error" in refused.err
         assert "repeats: 4" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("report.formats", "[json, pdf]", "expected one of csv, html, json, markdown, found pdf"),
+        ("privacy.redact", '["("]', "expected a regular expression"),
+        ("scorer", "[exact, exact]", "expected each option once"),
+        ("scorers.task.regex.timeout_ms", "0", "a number greater than 0"),
+        ("benchmark.name", "coding-eazy", "did you mean coding-easy?"),
+        ("analysis.composite", "{completion: 1e308, partial: 1e308}", "finite"),
+        ("", "3", "there is no such setting"),
+    ],
+)
+def test_what_every_run_would_refuse_is_refused_when_it_is_set(
+    run: Run, folder: Path, key: str, value: str, said: str
+) -> None:
+    """Formats, patterns, options of scorers and benchmarks are checked before the file is written."""
+    refused = run("config", "set", "--project", key, value)
+    assert refused.code == 2
+    assert said in refused.err
+    assert not (folder / "skilleval.yaml").exists()
+
+
+def test_the_benchmark_of_another_project_may_stand_in_the_user_file(run: Run) -> None:
+    """The user's file holds everywhere: a benchmark that is not here may be there."""
+    assert run("config", "set", "benchmark.name", "elsewhere").code == 0
 
 
 def test_set_writes_the_user_file_by_default(run: Run, tmp_path: Path) -> None:

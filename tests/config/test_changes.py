@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from skilleval.config.compose.layer_files import read_mapping
 from skilleval.config.layers import setting
 from skilleval.config.request import Request
 from skilleval.config.trees import at
-from skilleval.errors import ConfigError
+from skilleval.errors import ConfigError, Problem
 
 RequestFor = Callable[..., Request]
 
@@ -72,6 +72,7 @@ def test_a_value_that_was_set_is_read_back(
         ("runner", None, "a list of options"),
         ("scorer", [], "a list of options"),
         ("scorer", [["exact"]], "a list of options"),
+        ("scorer", ["exact", "exact"], "each option once"),
     ],
 )
 def test_a_wrong_setting_leaves_the_file_untouched(
@@ -82,6 +83,54 @@ def test_a_wrong_setting_leaves_the_file_untouched(
         write_setting(project_file, key, value, request=request_for())
     assert project_file.read_text() == _PROJECT
     assert [path.name for path in project_file.parent.iterdir()] == ["skilleval.yaml"]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "",
+        ".",
+        "a..b",
+        "runner.",
+        ".runner",
+        "[a",
+        "a b",
+        "a: b",
+        "null",
+        "runner.1",
+        "runner.<<",
+        "*x",
+        "a\nb",
+    ],
+)
+def test_what_is_no_key_is_refused_as_such(project_file: Path, request_for: RequestFor, key: str) -> None:
+    """The sound file is not blamed for what would have been written into it; the same holds for taking it out."""
+    with pytest.raises(ConfigError, match="there is no such setting"):
+        write_setting(project_file, key, 3, request=request_for())
+    with pytest.raises(ConfigError, match="there is nothing to unset"):
+        unset_setting(project_file, key, request=request_for())
+    assert project_file.read_text() == _PROJECT
+
+
+def test_a_key_that_could_not_be_set_can_be_taken_out(project: Path, request_for: RequestFor) -> None:
+    """However it came into the file: taking wrong keys out is how a file is mended."""
+    path = project / "skilleval.yaml"
+    path.write_text("runner: {repeats: 2}\n'a b': 1\n")
+    unset_setting(path, "a b", request=request_for())
+    assert path.read_text() == "runner: {repeats: 2}\n"
+
+
+def test_who_uses_the_settings_has_the_last_word(project_file: Path, request_for: RequestFor) -> None:
+    """What is accepted is asked with all values as they would be; a refusal names the file and changes nothing."""
+
+    def refuse(values: Mapping[str, Any]) -> None:
+        assert (values["report"]["formats"], values["runner"]["repeats"]) == (["pdf"], 2)
+        raise ConfigError("no", problems=(Problem(where="config", key="report.formats[0]"),))
+
+    with pytest.raises(ConfigError) as caught:
+        write_setting(project_file, "report.formats", ["pdf"], request=request_for(), accept=refuse)
+    assert [problem.where for problem in caught.value.problems] == [str(project_file)]
+    assert project_file.read_text() == _PROJECT
 
 
 def test_the_users_file_is_made_where_there_is_none(user_file: Path, request_for: RequestFor) -> None:

@@ -189,3 +189,12 @@ def test_a_value_given_as_text_is_json_or_a_yaml_scalar(text: str, value: Any) -
     """One word is what YAML says it is; what is more than one value stays the text."""
     assert parse_value(text) == value
     assert type(parse_value(text)) is type(value)
+
+
+def test_a_hint_names_each_key_once(request_for: RequestFor) -> None:
+    """Most groups are named like the settings below them: they are listed once all the same."""
+    with pytest.raises(ConfigError) as caught:
+        setting(request_for(), "nosuch")
+    names = caught.value.problems[0].hint.removeprefix("known: ").split(", ")
+    assert "runner" in names
+    assert len(names) == len(set(names))

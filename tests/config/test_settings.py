@@ -26,17 +26,29 @@ def _values(**changes: Any) -> dict[str, Any]:
             "backoff_max_s": 0,
             "jitter": 0,
             "seed": -1,
+            "isolation": "trial",
+            "worker_trials": 1,
+            "latency": "concurrent",
+            "cache": "auto",
+            "resume": False,
         },
         "analysis": {
             "preset": "default",
             "level": 0.9,
             "k": 1,
+            "reused_latency": False,
             "composite": {"completion": 1, "partial": 0, "speed": 0, "reliability": 0},
         },
         "gate": {"min_completion": 0, "exit_on_fail": True, "fail_on_error": True},
         "report": {"formats": [], "title": None},
         "privacy": {"redact": []},
-        "paths": {"output_dir": "o", "store": None, "shipped_examples": "e", "shipped_benchmarks": "b"},
+        "paths": {
+            "output_dir": "o",
+            "store": None,
+            "cache": "c",
+            "shipped_examples": "e",
+            "shipped_benchmarks": "b",
+        },
     }
     return {**values, **changes}
 
@@ -141,3 +153,11 @@ def test_weights_are_finite_and_not_all_zero() -> None:
     for bad in (0, float("nan"), float("inf"), -1, "1", True):
         with pytest.raises(ConfigError):
             CompositeWeights.parse({**good, "completion": bad}, where="test")
+
+
+def test_weights_that_only_overflow_together_are_refused() -> None:
+    """Each weight is a number, but their sum is not: every composite would come out as 0."""
+    weights = {"completion": 1e308, "partial": 1e308, "speed": 0, "reliability": 0}
+    with pytest.raises(ConfigError, match="weights whose sum is a finite number"):
+        CompositeWeights.parse(weights, where="test")
+    assert CompositeWeights.parse(weights | {"partial": 0}, where="test").completion == 1e308

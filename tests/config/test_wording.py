@@ -74,3 +74,20 @@ def test_an_unknown_key_keeps_its_hint() -> None:
         "repeets",
         "did you mean repeats?",
     )
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "hint"),
+    [
+        ({"repeats": 2}, "repeats", "did you mean runner.repeats?"),
+        ({"runner": {"min_completion": 0.9}}, "runner.min_completion", "did you mean gate.min_completion?"),
+        ({"speed": 1.0}, "speed", "did you mean analysis.composite.speed?"),
+        ({"title": "x"}, "title", "did you mean report.title?"),
+        ({"name": "x"}, "name", "did you mean skill_set.name or benchmark.name?"),
+    ],
+)
+def test_a_key_in_the_wrong_place_is_told_where_it_belongs(
+    values: Mapping[str, Any], key: str, hint: str
+) -> None:
+    """Its own name in another place means more than a name that looks alike."""
+    assert _said(values, key).hint == hint

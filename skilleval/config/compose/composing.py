@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -144,11 +144,12 @@ def build_composed(
     return Composed(settings=settings, values=values, overrides=overrides, choices=choices, sweep=sweep)
 
 
-def check_draft(sources: Sources) -> None:
-    """Validate what is set so far; what is still missing is no mistake yet.
+def check_draft(sources: Sources, accept: Callable[[Mapping[str, Any]], None] | None = None) -> None:
+    """Validate what is set so far; what is still missing is no mistake yet. `accept` has the last word.
 
     Raises:
         ConfigError: a setting is unknown or wrong.
+        SkillevalError: as `accept` raises.
     """
     bare = without_hydra(compose_config(sources))
     check_placement(sources)
@@ -161,6 +162,11 @@ def check_draft(sources: Sources) -> None:
         if problems:
             raise ConfigError("the settings cannot be used", problems=problems) from None
     _refuse_unknown_options(values, sources)
+    try:
+        if accept is not None:
+            accept(values)
+    except ConfigError as error:
+        raise located(error, sources) from None
 
 
 def without_hydra(config: DictConfig) -> DictConfig:

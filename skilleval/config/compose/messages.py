@@ -227,7 +227,8 @@ def located(error: ConfigError, sources: Sources) -> ConfigError:
     return ConfigError(error.message, problems=problems, hint=error.hint)
 
 
-def _source(key: str, contributions: tuple[Contribution, ...]) -> str | None:
+def _source(place: str, contributions: tuple[Contribution, ...]) -> str | None:
+    key = place.partition("[")[0]  # an entry of a list stands where the list stands
     for contribution in reversed(contributions):
         if any(covers(key, one) or covers(one, key) for one in contribution.values):
             where = contribution.source

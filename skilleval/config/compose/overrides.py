@@ -81,7 +81,7 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
 
 def chosen_groups(request: Request, parsed: Sequence[Override]) -> frozenset[str]:
     """Give the groups that the command line decides: by `group=option`, by a sweep, or by an experiment."""
-    chosen = {override.key_or_group for override in parsed if _may_choose(override)}
+    chosen = {override.key_or_group for override in parsed if may_choose(override)}
     for _, _, values in experiments(request, parsed):
         chosen |= overridden_groups(values)
     return frozenset(chosen)
@@ -103,11 +103,12 @@ def group_choices(overrides: Sequence[str]) -> list[str]:
     return [
         text
         for text, one in zip(overrides, parsed, strict=True)
-        if _may_choose(one) and not one.is_sweep_override()
+        if may_choose(one) and not one.is_sweep_override()
     ]
 
 
-def _may_choose(override: Override) -> bool:
+def may_choose(override: Override) -> bool:
+    """Say whether an override may choose an option of a group, as far as its form tells."""
     return "." not in override.key_or_group and not isinstance(override.value(), dict)
 
 

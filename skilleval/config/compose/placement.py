@@ -12,12 +12,14 @@ from hydra.core.default_element import ResultDefault
 from hydra.plugins.config_source import ConfigSource
 from hydra.types import RunMode
 
+from skilleval.config.compose.choices import read_choices
 from skilleval.config.compose.extending import ConfFolder
 from skilleval.config.compose.layer_files import SUBTREES
 from skilleval.config.compose.origins import Origins
-from skilleval.config.compose.overrides import source_of
+from skilleval.config.compose.overrides import parse_overrides, source_of
 from skilleval.config.compose.session import Sources, loader_of
 from skilleval.config.request import EXPERIMENT
+from skilleval.config.settings_text import group_of
 from skilleval.errors import ConfigError, Problem
 
 _GLOBAL = "_global_"
@@ -27,8 +29,11 @@ def check_placement(sources: Sources) -> None:
     """Refuse chosen options that do not stand in the block that belongs to them.
 
     Raises:
-        ConfigError: names each file with the header it needs, or two options in one block.
+        ConfigError: names each file with the header it needs, two options in one block, or an option chosen twice.
     """
+    twice = tuple(_chosen_twice(sources))
+    if twice:
+        raise ConfigError("an option is chosen twice", problems=twice)
     if not _may_be_misplaced(sources):
         return
     request = sources.request
@@ -41,6 +46,28 @@ def check_placement(sources: Sources) -> None:
         problems = tuple(_wrong_headers(origins, chosen)) or tuple(_shared_blocks(origins, chosen))
     if problems:
         raise ConfigError("an option does not stand in its own block", problems=problems)
+
+
+def _chosen_twice(sources: Sources) -> Iterator[Problem]:
+    """Give the lists in force that name an option more than once: Hydra takes it once, without a word."""
+    said = [entry for layer in sources.layers for entry in layer.values.get("defaults") or []]
+    listed = [
+        (str(key), options) for entry in said if isinstance(entry, dict) for key, options in entry.items()
+    ]
+    given = [one for one in parse_overrides(sources.request.overrides) if not one.is_sweep_override()]
+    listed += [(str(one.key_or_group), one.value()) for one in given]
+    for group in dict.fromkeys(group_of(key) for key, options in listed if _repeated(options)):
+        held = read_choices(sources, group)[-1:] if group in sources.request.groups else ()
+        for one in held:
+            if _repeated(one.values[group]):
+                where = f"{one.layer}: {one.source}" if one.layer == "command line" else one.source
+                found = f"{', '.join(_repeated(one.values[group]))} again"
+                yield Problem(where=where, key=group, expected="each option once", found=found)
+
+
+def _repeated(options: object) -> list[str]:
+    names = [str(option) for option in options] if isinstance(options, list) else []
+    return sorted({name for name in names if names.count(name) > 1})
 
 
 def _may_be_misplaced(sources: Sources) -> bool:

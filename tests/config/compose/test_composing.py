@@ -25,7 +25,7 @@ def test_the_defaults_are_those_of_conf(composing: Compose) -> None:
     assert settings.benchmark.name == "coding-easy"
     assert settings.adapter.kind == "auto"
     assert settings.adapter.options["subprocess"] == {"max_output_bytes": 1_000_000}
-    assert settings.sandbox.options == {"pass_env": []}
+    assert settings.sandbox.options["pass_env"] == []
     assert (settings.runner.repeats, settings.runner.concurrency, settings.runner.timeout_ms) == (1, 4, 30000)
     assert settings.gate.min_completion == 0.7
     assert settings.report.formats == ("json", "markdown")

@@ -113,3 +113,21 @@ def test_a_job_of_a_sweep_is_refused_too(project: Path, user_file: Path) -> None
     )
     assert (wrong["exit_code"], right["exit_code"]) == (2, 0)
     assert "scorers.mine" in wrong["error"]
+
+
+@pytest.mark.parametrize("where", ["override", "file"])
+def test_an_option_chosen_twice_is_refused(project: Path, composing: Compose, where: str) -> None:
+    """Hydra would take it once and say nothing: the run would have fewer scorers than were asked for."""
+    path = _write(project / "skilleval.yaml", "defaults:\n  - override /scorer: [exact, contains, exact]\n")
+    overrides = ["scorer=[exact,exact]"] if where == "override" else []
+    with pytest.raises(ConfigError, match="chosen twice") as caught:
+        composing(*overrides)
+    (problem,) = caught.value.problems
+    assert problem.where == (str(path) if where == "file" else "command line: scorer=[exact,exact]")
+    assert (problem.key, problem.found) == ("scorer", "exact again")
+
+
+def test_what_is_not_in_force_is_not_held_against_anybody(project: Path, composing: Compose) -> None:
+    """A list of the file that the command line replaces chooses nothing."""
+    _write(project / "skilleval.yaml", "defaults:\n  - override /scorer: [exact, exact]\n")
+    assert list(composing("scorer=contains").settings.scorers) == ["contains"]
