@@ -32,7 +32,7 @@ SUMMARY_SCHEMA: dict[str, Any] = {
         ),
         pl.Int64(),
     ),
-    **dict.fromkeys(("n_infrastructure", "n_ungraded"), pl.Int64()),
+    **dict.fromkeys(("n_infrastructure", "n_ungraded", "n_reused"), pl.Int64()),
     **dict.fromkeys(
         (
             "completion_rate",
@@ -52,7 +52,7 @@ SUMMARY_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("n_latency", "n_censored"), pl.Int64()),
     "composite": pl.Float64(),
     **dict.fromkeys(("n_tries", "input_tokens", "output_tokens", "total_tokens"), pl.Int64()),
-    "cost_usd": pl.Float64(),
+    **dict.fromkeys(("cost_usd", "reused_cost_usd", "spawn_p50_ms"), pl.Float64()),
 }
 MATRIX_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("skill_id", "skill_version", "condition_id", "scorer", "task_id"), pl.String()),
@@ -258,7 +258,7 @@ def slice_of(
 
 
 def report_of(*rows: Mapping[str, Any], **changes: Any) -> Report:
-    """Build a report of summary rows; `matrix`, `failures`, `slices`, `manifest` and `gate` may be given."""
+    """Build a report of summary rows; `matrix`, `failures`, `slices`, `manifest`, `gate`, `reused` may be given."""
     return build_report(
         manifest=changes.get("manifest", MANIFEST),
         summary=summary_frame(*rows),
@@ -266,6 +266,7 @@ def report_of(*rows: Mapping[str, Any], **changes: Any) -> Report:
         failures=failures_frame(*changes.get("failures", ())),
         gate=changes.get("gate", GATE),
         slices=_frame(changes["slices"], SLICES_SCHEMA) if "slices" in changes else None,
+        reused=changes.get("reused"),
     )
 
 

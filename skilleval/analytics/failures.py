@@ -73,7 +73,8 @@ def failed_trials(trials: pl.LazyFrame, scores: pl.LazyFrame, limit: int) -> pl.
     """Give the trials that a scorer did not pass, with what is needed to understand why.
 
     At most `limit` rows are given, in turn from each condition × scorer, so that a skill that fails everywhere does
-    not hide the others; `n_failures` says how many there are in all, and `causes` counts all of the row's group.
+    not hide the others, and of each the first failures of its tasks before any second one; `n_failures` says how many
+    there are in all, and `causes` counts all of the row's group.
 
     Grain: one row a trial × scorer that is not passed (failed or ungraded), sorted by skill, scorer, task, repeat.
     Columns: the ids, `status`, `verdict`, `score`, `failure_kind`, `message`, `reason` and `evidence` (of the checks
@@ -82,9 +83,10 @@ def failed_trials(trials: pl.LazyFrame, scores: pl.LazyFrame, limit: int) -> pl.
     """
     failed = _explained(trials, scores).sort(_ORDER)
     counted = failed.with_columns(
-        n_failures=pl.len().cast(pl.Int64), turn=pl.int_range(pl.len()).over(_GROUP)
+        n_failures=pl.len().cast(pl.Int64), nth_of_task=pl.int_range(pl.len()).over(*_GROUP, "task_id")
     )
-    shown = counted.sort("turn", *_ORDER).head(limit)
+    fair = counted.sort("nth_of_task", *_ORDER)
+    shown = fair.with_columns(turn=pl.int_range(pl.len()).over(_GROUP)).sort("turn", *_ORDER).head(limit)
     commonest = _commonest(_counted_causes(failed))
     return (
         shown.join(trials.select(*TRIAL_KEYS, *_TEXTS), on=TRIAL_KEYS, how="left")

@@ -10,6 +10,7 @@ from skilleval.analytics.regression import COMPARED, PAIRED_BY, deltas
 from skilleval.app.convert import read_report
 from skilleval.report.comparison import Comparison, warnings
 from skilleval.report.document import Report
+from skilleval.report.task_changes import with_tasks
 
 _TEXT = ("skill_version", "skill_digest", "benchmark_version")
 _WHOLE = ("n_tasks", "n_trials", "n_graded")
@@ -27,8 +28,8 @@ def compare(before: str, after: str, *, store: Path, labels: tuple[str, str]) ->
         ResultsError: one of them cannot be read.
     """
     (one, _), (other, _) = read_report(before, store), read_report(after, store)
-    rows = deltas(_summary(one), _summary(other)).collect().to_dicts()
-    return Comparison(before=labels[0], after=labels[1], rows=tuple(rows), warnings=warnings(one, other))
+    rows = with_tasks(deltas(_summary(one), _summary(other)).collect().to_dicts(), one, other)
+    return Comparison(before=labels[0], after=labels[1], rows=rows, warnings=warnings(one, other))
 
 
 def _summary(report: Report) -> pl.LazyFrame:

@@ -8,6 +8,7 @@ import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options
+from skilleval.cli.formats import FormatName
 
 _EXAMPLE = """
 skilleval report convert --input latest --format html
@@ -56,6 +57,7 @@ def report() -> None:
     "formats",
     shell_complete=completion.formats,
     cls=Many,
+    type=FormatName(),
     metavar="NAME...",
     help="Formats: json markdown html csv (markdown).",
 )

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from skilleval.figures.labels import condition_labels
 from skilleval.report.columns import words
 from skilleval.report.document import MatrixCell, Report, Row, TagSlice
+from skilleval.report.names import short_names
 from skilleval.report.numbers import DASH, count, interval, rate
-from skilleval.report.text import one_line
 
 _SAME = 1e-9
-_NAME_LENGTH = 60
 _SEVERAL = 2
 
 
@@ -103,11 +102,8 @@ def _differ(cells: dict[str, MatrixCell]) -> bool:
 
 
 def _condition_names(report: Report) -> dict[str, str]:
-    names = condition_labels(report.summary)
-    return {
-        words(row, "condition_id"): one_line(name, limit=_NAME_LENGTH)
-        for row, name in zip(report.summary, names, strict=True)
-    }
+    names = short_names(condition_labels(report.summary), report.summary)
+    return {words(row, "condition_id"): name for row, name in zip(report.summary, names, strict=True)}
 
 
 def _place(row: Row) -> tuple[str, str]:

@@ -37,6 +37,7 @@ def build_report(  # noqa: PLR0913 - one argument a source of the report
     failures: pl.DataFrame,
     gate: Mapping[str, Any],
     slices: pl.DataFrame | None = None,
+    reused: Mapping[str, int] | None = None,
 ) -> Report:
     """Put a report together; keys the manifest lacks are left empty, columns a frame lacks are not known."""
     rows = _best_first(_rows(summary))
@@ -62,7 +63,7 @@ def build_report(  # noqa: PLR0913 - one argument a source of the report
         matrix=tuple(_cell(row) for row in _rows(matrix)),
         failures=tuple(_failed_trial(row) for row in _chosen(failed)),
         n_failures=max(len(failed), *(tally(row, "n_failures") for row in failed[:1]), 0),
-        provenance=provenance(manifest, rows),
+        provenance=provenance(manifest, rows, reused or {}),
         causes=_causes(failed),
         slices=() if slices is None else tuple(_slice(row) for row in _rows(slices)),
     )

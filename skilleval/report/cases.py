@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from skilleval.report.document import Excerpt, FailedTrial, Report
+from skilleval.report.document import Excerpt, FailedTrial, MatrixCell, Report
+from skilleval.report.numbers import count, counted
 
 REPLY_SHAPE = '{"jsonrpc": "2.0", "id": 1, "result": …}'
 _NO_REPLY = "no_reply"
@@ -62,15 +63,23 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class TaskCases:
-    """All ways in which one task failed."""
+    """All ways in which one task failed, as far as the report holds them; `n_failed` counts all its failed trials."""
 
     task_id: str
     cases: tuple[Case, ...]
+    n_failed: int
 
     @property
     def n_trials(self) -> int:
         """How many failed trials of the task the report holds."""
         return sum(len(case.repeats) for case in self.cases)
+
+    @property
+    def left_out(self) -> str:
+        """Say what of the task is told elsewhere, empty where nothing is."""
+        n = self.n_failed - self.n_trials
+        more = "more " if self.n_trials else ""
+        return f"{counted(n, f'{more}failed trial')} in the tables of the run" if n > 0 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +97,45 @@ class SkillCases:
         """How many failed trials of the skill the report holds."""
         return sum(task.n_trials for task in self.tasks)
 
+    @property
+    def amount(self) -> str:
+        """Say how much failed, and how much of it is shown: `20 of 55 trials, 20 tasks`."""
+        shown, n = self.n_trials, sum(task.n_failed for task in self.tasks)
+        trials = counted(n, "trial") if shown == n else f"{count(shown)} of {counted(n, 'trial')}"
+        return f"{trials}, {counted(len(self.tasks), 'task')}"
+
+
+_Key = tuple[str, str, str, str]
+_Tasks = dict[str, list[FailedTrial]]
+
 
 def skill_cases(report: Report) -> tuple[SkillCases, ...]:
-    """Arrange the failed trials of a report; skills come in the order of the summary."""
+    """Arrange the failed trials of a report; skills come in the order of the summary.
+
+    A task is there as soon as it did not always pass, also where the report holds none of its trials.
+    """
     order = [tuple(row.get(key) for key in SKILL_KEYS) for row in report.summary]
-    grouped: dict[tuple[str, str, str, str], list[FailedTrial]] = {}
+    grouped: dict[_Key, _Tasks] = {}
     for trial in report.failures:
-        key = (trial.skill_id, trial.skill_version, trial.condition_id, trial.scorer)
-        grouped.setdefault(key, []).append(trial)
+        grouped.setdefault(_key(trial), {}).setdefault(trial.task_id, []).append(trial)
+    failed: dict[_Key, dict[str, int]] = {}
+    for cell in report.matrix:
+        if cell.n > cell.n_passed:
+            failed.setdefault(_key(cell), {})[cell.task_id] = cell.n - cell.n_passed
+            grouped.setdefault(_key(cell), {}).setdefault(cell.task_id, [])
     keys = sorted(grouped, key=lambda key: order.index(key) if key in order else len(order))
-    return tuple(SkillCases(*key, tasks=_tasks(grouped[key])) for key in keys)
+    return tuple(SkillCases(*key, tasks=_tasks(grouped[key], failed.get(key, {}))) for key in keys)
 
 
-def _tasks(trials: Iterable[FailedTrial]) -> tuple[TaskCases, ...]:
-    grouped: dict[str, list[FailedTrial]] = {}
-    for trial in trials:
-        grouped.setdefault(trial.task_id, []).append(trial)
-    return tuple(TaskCases(task_id, _cases(grouped[task_id])) for task_id in grouped)
+def _key(one: FailedTrial | MatrixCell) -> _Key:
+    return one.skill_id, one.skill_version, one.condition_id, one.scorer
+
+
+def _tasks(trials: _Tasks, failed: Mapping[str, int]) -> tuple[TaskCases, ...]:
+    return tuple(
+        TaskCases(task_id, _cases(held), n_failed=max(failed.get(task_id, 0), len(held)))
+        for task_id, held in trials.items()
+    )
 
 
 def _cases(trials: Iterable[FailedTrial]) -> tuple[Case, ...]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skilleval.figures import FIGURES
 from skilleval.report.columns import words
 from skilleval.report.document import Report, Row
 from skilleval.report.text import one_line
+from skilleval.report.value_rules import Kind, kind_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _NAMES = ("skill_id", "skill_version", "scorer", "model", "adapter", "sandbox", "mode")
 
@@ -30,7 +34,7 @@ def figures(report: Report) -> tuple[Figure, ...]:
 
     if not report.summary:
         return ()
-    summary = pl.DataFrame(_visible(report.summary), infer_schema_length=None)
+    summary = pl.DataFrame(_visible(report.summary), schema=_schema(report.summary))
     return tuple(
         Figure(
             name=name,
@@ -44,8 +48,20 @@ def figures(report: Report) -> tuple[Figure, ...]:
 
 
 def _visible(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Give the rows with every name made safe to look at, for labels and charts."""
+    """Give the known columns with every name made safe to look at, for labels and charts."""
     return [
-        {**row, **{key: one_line(words(row, key)) for key in _NAMES if row.get(key) is not None}}
+        {
+            **{key: value for key, value in row.items() if kind_of(key)},
+            **{key: one_line(words(row, key)) for key in _NAMES if row.get(key) is not None},
+        }
         for row in rows
     ]
+
+
+def _schema(rows: Sequence[Row]) -> dict[str, pl.DataType]:
+    """Give the types of the known columns: of others nobody knows whether their values fit one column."""
+    import polars as pl
+
+    types = {Kind.WHOLE: pl.Int64(), Kind.TEXT: pl.String()}
+    named = {name: kind for row in rows for name in row if (kind := kind_of(name))}
+    return {name: types.get(kind, pl.Float64()) for name, kind in named.items()}

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from skilleval.figures.labels import row_labels
 from skilleval.report.document import MetricColumn, Row
+from skilleval.report.names import short_names
 from skilleval.report.numbers import DASH, Style, count, interval, shown
-from skilleval.report.text import one_line
 
 _SAME = 1e-9
-_NAME_LENGTH = 60
 _NO_INTERVAL = "no method could give one"
+_NO_LATENCY = "none was measured; those of reused attempts count with analysis.reused_latency only"
 
 TRIALS_OF = ("benchmark_id", "benchmark_version", "condition_id")
 """What rows share that judge the same trials, each by its own scorer."""
@@ -70,7 +70,7 @@ _ALWAYS = (
         unit="time",
         style=Style.DURATION,
         doc="median latency of the skill (nearest rank); a timeout counts with its limit",
-        absent="no latency was recorded",
+        absent=_NO_LATENCY,
     ),
     MetricColumn(
         key="p95_ms",
@@ -78,10 +78,18 @@ _ALWAYS = (
         unit="time",
         style=Style.DURATION,
         doc="latency that 95 % of the trials keep (nearest rank); a timeout counts with its limit",
-        absent="no latency was recorded",
+        absent=_NO_LATENCY,
     ),
 )
 _WHERE_KNOWN = (
+    MetricColumn(
+        key="spawn_p50_ms",
+        label="spawn p50",
+        unit="time",
+        style=Style.DURATION,
+        doc="median time to start a process (nearest rank), which is no part of the latency",
+        absent="no process was started",
+    ),
     MetricColumn(
         key="total_tokens",
         label="tokens",
@@ -95,9 +103,17 @@ _WHERE_KNOWN = (
         label="cost",
         unit="USD",
         style=Style.MONEY,
-        doc="price of all tries, as reported or by the price table",
+        doc="what this run spent, as reported or by the price table; attempts of earlier runs cost it nothing",
         absent="no price is known",
     ),
+)
+_REUSED_COST = MetricColumn(
+    key="reused_cost_usd",
+    label="cost of reused",
+    unit="USD",
+    style=Style.MONEY,
+    doc="what the attempts of earlier runs had cost there",
+    absent="no price is known",
 )
 _COMPOSITE = MetricColumn(
     key="composite",
@@ -110,8 +126,9 @@ _COMPOSITE = MetricColumn(
 
 
 def metric_columns(rows: Sequence[Row]) -> tuple[MetricColumn, ...]:
-    """Choose the columns for these rows: tokens and cost only where one is known, both means where they differ."""
+    """Choose the columns: start times, tokens and cost where a row knows one, both means where they differ."""
     known = [column for column in _WHERE_KNOWN if any(row.get(column.key) is not None for row in rows)]
+    known += [_REUSED_COST] if any(number(row, _REUSED_COST.key) for row in rows) else []
     first, *rest = _ALWAYS
     macro = [MACRO] if any(differs(row, MACRO.key) for row in rows) else []
     return (first, *macro, *rest, *known, _COMPOSITE)
@@ -119,7 +136,7 @@ def metric_columns(rows: Sequence[Row]) -> tuple[MetricColumn, ...]:
 
 def row_names(rows: Sequence[Row]) -> list[str]:
     """Name the rows, each by a short line that is safe to look at."""
-    return [one_line(label, limit=_NAME_LENGTH) for label in row_labels(rows)]
+    return short_names(row_labels(rows), rows)
 
 
 def number(row: Row, key: str) -> float | None:

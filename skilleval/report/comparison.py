@@ -6,14 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from skilleval.report.caveats import caveats
 from skilleval.report.document import Report
 from skilleval.report.markdown_text import escape
-from skilleval.report.numbers import DASH, MINUS, Style, interval, shown
+from skilleval.report.numbers import DASH, MINUS, Style, counted, interval, shown
+from skilleval.report.task_changes import change_lines
 from skilleval.report.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+_MAX_TASKS = 20
+_DIGEST_LENGTH = 8
 _SHOWN = (
     ("completion_rate", "completion", Style.RATE),
     ("partial_score", "partial score", Style.RATE),
@@ -26,7 +30,10 @@ _SHOWN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The rows of `analytics.regression.deltas` with the names of both sides; `warnings` limit what they mean."""
+    """The rows of `analytics.regression.deltas`, with the tasks that changed where `task_changes` added them.
+
+    `before` and `after` name both sides; `warnings` limit what the rows mean.
+    """
 
     before: str
     after: str
@@ -49,12 +56,42 @@ def _warnings(before: Report, after: Report) -> Iterator[str]:
     if before.run.benchmark_version != after.run.benchmark_version:
         versions = f"{before.run.benchmark_version} and {after.run.benchmark_version}"
         yield f"the versions of the benchmark differ ({versions}): its tasks may"
-    one, other = (_setting(report, "runner", "concurrency") for report in (before, after))
-    if one != other:
-        yield f"the runs had different concurrency ({one} and {other}): their latencies cannot be compared"
+    for told, values in _differences(before, after):
+        yield f"the runs had different {told} ({' and '.join(values)}): their latencies cannot be compared"
+    yield from caveats(before, after)
+    yield from _shared(before, after)
     if before.run.interrupted or after.run.interrupted:
         yield "a run was interrupted: its tasks may be fewer"
     yield "differences are plain: whether they could be chance is not tested here"
+
+
+def _differences(before: Report, after: Report) -> Iterator[tuple[str, list[str]]]:
+    """Give what latencies depend on and the two runs did not share."""
+    names = {"concurrency": "concurrency", "isolation": "isolation", "latency": "ways to measure latency"}
+    pairs = {told: [_setting(one, "runner", key) for one in (before, after)] for key, told in names.items()}
+    pairs["sandboxes"] = [one.provenance.sandbox for one in (before, after)]
+    for told, values in pairs.items():
+        known = [str(value) for value in values if value not in ({}, "", None)]
+        if len(set(known)) > 1:
+            yield told, known
+
+
+def _shared(before: Report, after: Report) -> Iterator[str]:
+    """Warn of attempts that stand in both runs; of two runs that share a source not all of it need be the same."""
+    if before.run.run_id == after.run.run_id:
+        return
+    ours, theirs = _sources(before), _sources(after)
+    most = sum(min(ours[run_id], theirs[run_id]) for run_id in ours.keys() & theirs.keys())
+    if most:
+        said = f"the runs share attempts (up to {counted(most, 'trial')})"
+        yield f"{said}: what they share cannot differ but by its scoring, so nothing is learnt from it about a change"
+
+
+def _sources(report: Report) -> dict[str, int]:
+    """Count the attempts of a run by the run that made them, itself included."""
+    reused = {run_id: int(n) for run_id, n in report.provenance.reused.items()}
+    own = (report.run.n_trials or 0) - sum(reused.values())
+    return {report.run.run_id: own, **reused}
 
 
 def _setting(report: Report, *path: str) -> Any:
@@ -68,7 +105,7 @@ def markdown(comparison: Comparison) -> str:
     """Write the comparison as Markdown."""
     lines = [f"# {escape(comparison.before)} → {escape(comparison.after)}", ""]
     for row in comparison.rows:
-        lines += [f"## {escape(_name(row))}", "", *_table(row), ""]
+        lines += [f"## {escape(_name(row, comparison.rows))}", "", *_table(row), ""]
     lines += [f"- {escape(warning)}" for warning in comparison.warnings]
     return "\n".join(lines) + "\n"
 
@@ -77,7 +114,14 @@ def _table(row: Mapping[str, Any]) -> list[str]:
     if row["side"] != "both":
         return [f"{row['side']}: the other side has no such row"]
     body = [f"| {label} | {' | '.join(cells)} |" for label, cells in _lines(row)]
-    return ["| metric | before | after | difference |", "|---|--:|--:|--:|", *body]
+    tasks = [f"- {line}" for line in change_lines(row, _MAX_TASKS, spell=escape)]
+    return [
+        "| metric | before | after | difference |",
+        "|---|--:|--:|--:|",
+        *body,
+        *([""] if tasks else []),
+        *tasks,
+    ]
 
 
 def _lines(row: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
@@ -105,10 +149,19 @@ def _change(row: Mapping[str, Any], key: str, style: Style) -> str:
     return f"+{text}" if delta > 0 else f"{MINUS}{text}"
 
 
-def _name(row: Mapping[str, Any]) -> str:
+def _name(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Name a row by its versions; where another row has the same name, by its contents too."""
+    name = _by_version(row)
+    alone = sum(_by_version(other) == name for other in rows) == 1
+    contents = [(row[f"skill_digest_{side}"] or "")[:_DIGEST_LENGTH] for side in ("before", "after")]
+    told = "" if alone else f" · content {' → '.join(dict.fromkeys(one for one in contents if one))}"
+    return one_line(f"{name}{told}")
+
+
+def _by_version(row: Mapping[str, Any]) -> str:
     versions = [row[f"skill_version_{side}"] for side in ("before", "after")]
     known = list(dict.fromkeys(version for version in versions if version))
-    return one_line(f"{row['skill_id']} {' → '.join(known)} · {row['scorer']} · {row['benchmark_id']}")
+    return f"{row['skill_id']} {' → '.join(known)} · {row['scorer']} · {row['benchmark_id']}"
 
 
 def table(comparison: Comparison) -> RenderableType:
@@ -119,7 +172,7 @@ def table(comparison: Comparison) -> RenderableType:
 
     parts: list[RenderableType] = []
     for row in comparison.rows:
-        parts.append(Text(_name(row), style="bold"))
+        parts.append(Text(_name(row, comparison.rows), style="bold"))
         if row["side"] != "both":
             parts.append(Text(f"  {row['side']}"))
             continue
@@ -129,4 +182,5 @@ def table(comparison: Comparison) -> RenderableType:
         for label, cells in _lines(row):
             grid.add_row(label, *(Text(cell) for cell in cells))
         parts.append(grid)
+        parts += [Text(f"  {line}") for line in change_lines(row, _MAX_TASKS)]
     return Group(*parts, *(Text(f"▲ {warning}", style="yellow") for warning in comparison.warnings))

@@ -9,15 +9,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
 from skilleval.errors import Problem, ResultsError
 from skilleval.report.numbers import Style
+from skilleval.report.value_rules import value_problems
 
 SCHEMA = "skilleval.report/1"
+_CELL = 3  # depth of a value of the summary: its part, row and column
 
 Row = Mapping[str, str | int | float | bool | None]
 
@@ -41,7 +43,10 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What was run and when; times are UTC in ISO 8601. `n_trials` of `n_planned` trials were done."""
+    """What was run and when; times are UTC in ISO 8601. `n_trials` of `n_planned` trials were done.
+
+    `latency` says how it was measured: `concurrent`, as the trials ran, or `serial`, one at a time in a second pass.
+    """
 
     run_id: str
     experiment: str = ""
@@ -54,6 +59,7 @@ class RunFacts:
     n_trials: int | None = None
     n_planned: int | None = None
     interrupted: bool = False
+    latency: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +175,10 @@ class Method:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """What another person needs to run the same again."""
+    """What another person needs to run the same again.
+
+    `reused` counts the attempts that earlier runs made, by the id of the run.
+    """
 
     command: str = ""
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -186,6 +195,7 @@ class Provenance:
     methods: tuple[Method, ...] = ()
     warnings: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=dict)
+    reused: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,10 +236,14 @@ def from_json(text: str, *, where: str = "report") -> Report:
 
     _check_schema(text, where)
     try:
-        return TypeAdapter(Report).validate_json(text)
+        report = TypeAdapter(Report).validate_json(text)
     except ValidationError as error:
-        problems = tuple(_problem(item, where) for item in error.errors(include_url=False))
-        raise _refused(where, *problems) from None
+        problems = (_problem(item, where) for item in error.errors(include_url=False))
+        raise _refused(where, *dict.fromkeys(problems)) from None
+    implausible = tuple(value_problems(to_json(report), where))
+    if implausible:
+        raise _refused(where, *implausible)
+    return report
 
 
 def _check_schema(text: str, where: str) -> None:
@@ -254,12 +268,21 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(msg)
 
 
+def _key(place: Sequence[str | int]) -> str:
+    """Write a place as people say it: `summary[2].n_tasks`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
+
+
 def _refused(where: str, *problems: Problem) -> ResultsError:
     return ResultsError(f"{where} is not a report of skilleval", problems=problems)
 
 
 def _problem(item: Any, where: str) -> Problem:
-    key = ".".join(str(part) for part in item["loc"])
+    place = item["loc"]
+    if place[0] == "summary" and len(place) > _CELL:  # pydantic names each type that a cell may have
+        place, expected = place[:_CELL], "one value: a text, a number, true, false or null"
+        return Problem(where=where, key=_key(place), expected=expected, found=repr(item["input"])[:120])
+    key = _key(place)
     if item["type"] == "unexpected_keyword_argument":
         return Problem(where=where, key=key, expected="a known key", found=str(item["loc"][-1]))
     if item["type"].startswith("missing"):

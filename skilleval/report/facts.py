@@ -12,8 +12,8 @@ from skilleval.report.text import json_text, one_line
 STATE_SHAPES = {
     State.PASSED: "✓",
     State.FAILED: "✕",
-    State.INCONCLUSIVE: "◐",
-    State.INFO: "○",
+    State.INCONCLUSIVE: "○",
+    State.INFO: "•",
 }
 
 _TIME_LENGTH = len("2026-01-31T12:00")
@@ -29,6 +29,7 @@ def run_line(run: RunFacts) -> list[str]:
         f"experiment {run.experiment}" if run.experiment else "",
         f"run {run.run_id}" if run.run_id else "",
         "interrupted" if run.interrupted else "",
+        "latency: serial, one at a time" if run.latency == "serial" else "",
     ]
     return [one_line(fact) for fact in facts if fact]
 
@@ -66,6 +67,8 @@ def origins(report: Report) -> list[tuple[str, str]]:
         ("sandbox", isolation(provenance)),
         ("seeds", _joined(provenance.seeds)),
         ("trials", _by_status(provenance.counts)),
+        ("reused", _reused(provenance.reused)),
+        ("latency", _latency(report)),
         ("benchmark", _joined(provenance.benchmark)),
         ("git", _joined(provenance.git)),
         ("platform", _joined(provenance.platform)),
@@ -73,6 +76,19 @@ def origins(report: Report) -> list[tuple[str, str]]:
         ("tables", _joined(provenance.tables)),
     ]
     return [(name, one_line(value)) for name, value in facts if value]
+
+
+def _reused(reused: Mapping[str, Any]) -> str:
+    return ", ".join(f"{counted(int(n), 'attempt')} of run {run_id}" for run_id, n in reused.items())
+
+
+def _latency(report: Report) -> str:
+    """Say under which load latencies were measured."""
+    if report.run.latency == "serial":
+        return "serial: completed trials called once more, one at a time"
+    runner = report.provenance.config.get("runner")
+    concurrency = runner.get("concurrency") if isinstance(runner, Mapping) else None
+    return f"as the trials ran, at most {concurrency} at once" if report.run.latency and concurrency else ""
 
 
 def _by_status(counts: Mapping[str, Any]) -> str:

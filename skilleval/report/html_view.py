@@ -13,6 +13,7 @@ from skilleval.report.columns import interval_text, number, row_names, value_tex
 from skilleval.report.document import MatrixCell, MetricColumn, Report, Row
 from skilleval.report.flags import SHAPES, Flag, Kind, cell_kind, row_flags
 from skilleval.report.numbers import DASH
+from skilleval.report.phrases import all_of
 from skilleval.report.text import one_line
 
 _CONDITION = ("adapter", "model", "sandbox", "mode")
@@ -56,11 +57,15 @@ class SkillRow:
 
 @dataclass(frozen=True, slots=True)
 class TaskCell:
-    """How a task went for one row: the kind, the trials passed of those graded, the place of the details."""
+    """How a task went for one row: the kind, the trials passed of those graded, the place of the details.
+
+    `told` says in words what there is to say of a cell that leads nowhere.
+    """
 
     kind: Kind
     text: str
     target: str
+    told: str = ""
 
     @property
     def shape(self) -> str:
@@ -218,4 +223,5 @@ def _task_cell(cell: MatrixCell | None, targets: Mapping[tuple[str, str, str], s
     kind = cell_kind(cell)
     if kind is Kind.UNKNOWN:
         return TaskCell(kind, f"{cell.n} ungraded", told)
-    return TaskCell(kind, f"{cell.n_passed}/{cell.n_graded}", "" if kind is Kind.FINE else told)
+    words = "" if told else f"passed {all_of(cell.n_graded, 'graded trial')}"
+    return TaskCell(kind, f"{cell.n_passed}/{cell.n_graded}", told, words)

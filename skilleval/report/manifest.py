@@ -37,6 +37,7 @@ def run_facts(manifest: Mapping[str, Any], rows: Sequence[Row]) -> RunFacts:
     """Say what was run and when; counts the manifest lacks are taken from the summary rows."""
     benchmark = _mapping(manifest, "benchmark")
     repeats = _mapping(manifest, "runner").get("repeats")
+    settings = _mapping(_mapping(manifest, "config"), "runner")
     n_trials, n_planned = _n_trials(manifest, rows), whole(manifest.get("n_planned"))
     # A killed run had no time to say that it was cut short.
     cut_short = n_trials is not None and n_planned is not None and n_trials < n_planned
@@ -52,6 +53,7 @@ def run_facts(manifest: Mapping[str, Any], rows: Sequence[Row]) -> RunFacts:
         n_trials=n_trials,
         n_planned=n_planned,
         interrupted=bool(manifest.get("interrupted")) or cut_short,
+        latency=text(settings, "latency"),
     )
 
 
@@ -76,8 +78,10 @@ def whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def provenance(manifest: Mapping[str, Any], rows: Sequence[Row]) -> Provenance:
-    """Gather what another person needs to run the same again."""
+def provenance(
+    manifest: Mapping[str, Any], rows: Sequence[Row], reused: Mapping[str, int] | None = None
+) -> Provenance:
+    """Gather what another person needs to run the same again; `reused` counts attempts by the run that made them."""
     sandbox = _mapping(manifest, "sandbox")
     warnings = [*_list(manifest, "warnings"), *_list(sandbox, "warnings")]
     return Provenance(
@@ -98,6 +102,7 @@ def provenance(manifest: Mapping[str, Any], rows: Sequence[Row]) -> Provenance:
         methods=_methods(rows),
         warnings=tuple(dict.fromkeys(_texts(warnings))),
         tables=_mapping(manifest, "tables"),
+        reused=dict(reused or {}),
     )
 
 

@@ -139,10 +139,11 @@ def _tags(report: Report) -> list[str]:
 
 
 def _failures(report: Report) -> list[str]:
-    if not report.failures:
+    found = skill_cases(report)
+    if not found:
         return []
     parts = ["## Failed trials"]
-    for skill in skill_cases(report):
+    for skill in found:
         parts += _skill(skill)
     hidden = report.n_failures - len(report.failures)
     if hidden > 0:
@@ -153,7 +154,7 @@ def _failures(report: Report) -> list[str]:
 def _skill(skill: SkillCases) -> list[str]:
     name = escape(f"{skill.skill_id} {skill.skill_version} · {skill.scorer}")
     n = len(skill.tasks)
-    parts = [f"### {name}", f"<details><summary>{counted(n, 'task')}</summary>"]
+    parts = [f"### {name}", f"<details><summary>{skill.amount}</summary>"]
     for task in skill.tasks[:_MAX_TASKS]:
         parts += _task(task)
     if n > _MAX_TASKS:
@@ -167,7 +168,7 @@ def _task(task: TaskCases) -> list[str]:
         parts.append(f"**{escape(task.task_id)}** · {escape(said_of(case))}")
         parts += [f"A reply is one line on stdout: `{REPLY_SHAPE}`"] if case.lacks_reply else []
         parts += [_text(name, text) for name, text in case.excerpts]
-    return parts
+    return [*parts, f"**{escape(task.task_id)}** · {task.left_out}"] if task.left_out else parts
 
 
 def said_of(case: Case) -> str:

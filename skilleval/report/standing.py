@@ -59,6 +59,25 @@ def meets(row: Row, threshold: float) -> bool:
     return completion is not None and _meets(completion, threshold)
 
 
+def gate_rate(row: Row) -> float | None:
+    """Give the completion by which a gate decides: a trial that completed and could not be judged has not passed.
+
+    A benchmark that nobody can judge must not open a gate. What the infrastructure spoiled stays out: it has an exit
+    code of its own.
+    """
+    completion, n_ungraded = number(row, "completion_rate"), tally(row, "n_ungraded")
+    if completion is None or not n_ungraded:
+        return completion
+    # A preset may count such trials already.
+    return min(completion, tally(row, "n_passed") / (tally(row, "n_graded") + n_ungraded))
+
+
+def passes_gate(row: Row, threshold: float) -> bool:
+    """Say whether a gate that decides the exit code lets a row pass."""
+    decisive = gate_rate(row)
+    return decisive is not None and _meets(decisive, threshold)
+
+
 def fails_everything(row: Row) -> bool:
     """Say whether trials were graded and none of them passed."""
     return tally(row, "n_graded") > 0 and tally(row, "n_passed") == 0

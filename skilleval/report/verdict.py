@@ -25,15 +25,20 @@ from skilleval.report.standing import (
     Standing,
     doubt,
     fails_everything,
+    gate_rate,
     meets,
     passes_everything,
+    passes_gate,
     standing,
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The completion that is asked for; one that `decides` the exit code goes by the rates alone."""
+    """The completion that is asked for; one that `decides` the exit code goes by the rates alone.
+
+    There a trial that could not be judged counts as not passed.
+    """
 
     threshold: float
     decides: bool = False
@@ -73,7 +78,7 @@ def conclusion(
     if interruption is not None:
         state = State.INCONCLUSIVE if state is State.PASSED else state
         parts.insert(0, str(interruption))
-    sentence = "; ".join([*parts, *_flaky(named), *_infrastructure(named, gate)])
+    sentence = "; ".join([*parts, *_flaky(named), *_infrastructure(named, gate), *_reused(named)])
     return Conclusion(state=state, sentence=f"{_beginning(sentence, labels)}.")
 
 
@@ -86,7 +91,7 @@ def _beginning(sentence: str, labels: Sequence[str]) -> str:
 def _state(named: Sequence[Named], gate: Gate) -> State:
     stands = {standing(item.row, gate.threshold) for item in named}
     if gate.decides:
-        if not all(meets(item.row, gate.threshold) for item in named):
+        if not all(passes_gate(item.row, gate.threshold) for item in named):
             return State.FAILED
         return State.INCONCLUSIVE if _lost(named, gate) else State.PASSED
     if Standing.MISSED in stands:
@@ -113,7 +118,10 @@ def _gated(named: Sequence[Named], gate: Gate, *, so_far: bool) -> list[str]:
     if len(named) == 1 and undecided and passes_everything(only) and not gate.decides:
         return perfect(named[0])
     parts = [f"{_gate_said(named, gate, so_far=so_far)}{_observed(named, gate)}"]
-    missed = standings[Standing.MISSED]
+    turned = _turned(named, gate)
+    parts += listed(turned, _without_ungraded, "fall below it with their ungraded trials as not passed")
+    undecided = [item for item in undecided if item not in turned]
+    missed = [item for item in standings[Standing.MISSED] if item not in turned]
     parts += _all_failing(missed)
     low = [item for item in missed if not fails_everything(item.row)]
     if len(named) == 1:
@@ -124,11 +132,28 @@ def _gated(named: Sequence[Named], gate: Gate, *, so_far: bool) -> list[str]:
     return parts + listed(ungraded, lambda item: f"{item.label} could not be graded", "could not be graded")
 
 
+def _turned(named: Sequence[Named], gate: Gate) -> list[Named]:
+    """Give the rows that meet the gate by their graded trials and are kept from it by the others."""
+    if not gate.decides:
+        return []
+    return [
+        item
+        for item in named
+        if meets(item.row, gate.threshold) and not passes_gate(item.row, gate.threshold)
+    ]
+
+
+def _without_ungraded(item: Named) -> str:
+    n = tally(item.row, "n_ungraded")
+    trials = f"{counted(n, 'ungraded trial')} {'counts' if n == 1 else 'count'} as not passed at a gate"
+    return f"{trials}, which leaves {item.label} at {rate(gate_rate(item.row))}"
+
+
 def _gate_said(named: Sequence[Named], gate: Gate, *, so_far: bool) -> str:
     """Say what the exit code says, where the gate decides it."""
     if not gate.decides:
         return ""
-    if not all(meets(item.row, gate.threshold) for item in named):
+    if not all(passes_gate(item.row, gate.threshold) for item in named):
         return "gate not met: "
     by_graded = " by the graded trials" if _lost(named, gate) else ""
     return f"gate met{' so far' if so_far else by_graded}: "
@@ -140,10 +165,11 @@ def _observed(named: Sequence[Named], gate: Gate) -> str:
     threshold = rate(gate.threshold)
     reached = all(standing(item.row, gate.threshold) is Standing.REACHED for item in named)
     completion = number(named[0].row, "completion_rate")
+    proof = " by the graded trials" if _turned(named, gate) else ""
     if len(named) > 1 or completion is None:
-        proof = ", intervals included" if reached else ""
+        proof = ", intervals included" if reached else proof
         return f"completion ≥ {threshold} for {n_met} of {_counted(named)}{proof}"
-    proof = f", interval {interval(*ends(named[0].row))} included" if reached else ""
+    proof = f", interval {interval(*ends(named[0].row))} included" if reached and not proof else proof
     shown = rate(completion)
     compared = f"{shown} {'≥' if n_met else '<'} {threshold}"
     close = f"just below {threshold}" if not n_met and shown == threshold else compared
@@ -162,11 +188,11 @@ def _unproven(undecided: Sequence[Named], gate: Gate) -> list[str]:
     others = [item for item in undecided if item not in lost]
     met = [item for item in others if meets(item.row, gate.threshold)]
     short = [item for item in others if item not in met]
-    return [
-        *listed(lost, bounds, "hang on trials without a verdict"),
-        *few_tasks(met),
-        *listed(short, falls_short, "fall short, but not beyond doubt"),
-    ]
+    open_beyond = [*few_tasks(met), *listed(short, falls_short, "fall short, but not beyond doubt")]
+    if gate.decides and open_beyond:
+        # The heading says what the gate says, so that this is the place for the word that stands with the rows.
+        open_beyond[0] = f"inconclusive beyond these tasks: {open_beyond[0]}"
+    return [*listed(lost, bounds, "hang on trials without a verdict"), *open_beyond]
 
 
 def _told(named: Sequence[Named]) -> list[str]:
@@ -206,13 +232,19 @@ def _flaky(named: Sequence[Named]) -> list[str]:
     return listed(flaky, lambda item: f"{item.label} is {flaky_text(item.row)}", "are flaky")
 
 
+def _trials(named: Sequence[Named], count_of: str) -> int:
+    """Add up a count of trials; several scorers judge the same ones."""
+    counts = {tuple(item.row.get(key) for key in TRIALS_OF): tally(item.row, count_of) for item in named}
+    return sum(counts.values())
+
+
+def _reused(named: Sequence[Named]) -> list[str]:
+    n, n_trials = _trials(named, "n_reused"), _trials(named, "n_trials")
+    return [f"{count(n)} of {counted(n_trials, 'attempt')} reused from earlier runs"] if n else []
+
+
 def _infrastructure(named: Sequence[Named], gate: Gate | None) -> list[str]:
-    n = sum(
-        {
-            tuple(item.row.get(key) for key in TRIALS_OF): tally(item.row, "n_infrastructure")
-            for item in named
-        }.values()
-    )
+    n = _trials(named, "n_infrastructure")
     if not n or (gate is not None and _lost(named, gate)):
         return []
     return [f"{counted(n, 'trial')} {'was' if n == 1 else 'were'} lost to infrastructure errors"]

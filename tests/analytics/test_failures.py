@@ -62,6 +62,20 @@ def test_a_limit_is_shared_out_and_the_whole_number_told(grid: Grid) -> None:
     ]
 
 
+def test_the_first_failure_of_each_task_comes_before_any_second_one(grid: Grid) -> None:
+    """Repeats of the first tasks do not use up what is shown: every failing task is there before one is there twice."""
+    trials, scores = grid([[0, 0, 0, 0, 0]] * 4)
+    found = failed_trials(trials, scores, 6).collect()
+    assert found.select("task_id", "repeat").rows() == [
+        ("t000", 0),
+        ("t000", 1),
+        ("t001", 0),
+        ("t001", 1),
+        ("t002", 0),
+        ("t003", 0),
+    ]
+
+
 def test_nothing_failed_gives_an_empty_list_with_its_columns(grid: Grid) -> None:
     """A clean run has no failures, and readers still find every column."""
     clean, dirty = (failed_trials(*grid([[cell]]), 5).collect() for cell in (1, 0))

@@ -24,13 +24,17 @@ def test_two_runs_are_compared_row_by_row(run: Run, replayed: Replayed) -> None:
     (row,) = done.document["rows"]
     assert (row["side"], row["completion_rate_delta"]) == ("both", -0.5)
     assert any("concurrency (4 and 1)" in warning for warning in done.document["warnings"])
+    assert [task["task_id"] for task in row["broke"]] == ["t2"]
+    assert row["mended"] == []
     shown = run("report", "diff", first["run_id"], "latest", "--label-a", "main", "--label-b", "branch")
+    assert "broke (1 task): t2 1/1 → 0/1" in shown.out
     assert "\u22120.5" in shown.out
     assert "branch" in shown.out
     written = run("report", "diff", first["run_id"], "latest", "--output", "diff.md")
     text = (written.folder / "diff.md").read_text()
     assert "| completion | 1" in text
     assert "| \u22120.5 |" in text
+    assert "- broke (1 task): t2 1/1 → 0/1" in text
 
 
 def test_a_run_that_is_not_there_is_named(run: Run, replayed: Replayed) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reports import FLAKY, WRONG, failure, report_of
+from reports import FLAKY, WRONG, cell, failure, report_of
 
 from skilleval.report.cases import Case, skill_cases
 
@@ -58,3 +58,23 @@ def test_skills_come_in_the_order_of_the_summary() -> None:
     rows = [failure(FLAKY | {"condition_id": "c?"}, "t"), failure(WRONG, "t"), failure(FLAKY, "t")]
     found = skill_cases(report_of(WRONG, FLAKY, failures=rows))
     assert [skill.condition_id for skill in found] == ["c-flaky", "c-wrong", "c?"]
+
+
+def test_what_is_shown_is_told_apart_from_what_failed() -> None:
+    """The matrix knows all failed trials: a cut list never passes for the whole."""
+    matrix = [cell(WRONG, task, 0, n=5) for task in ("a", "b")]
+    (skill,) = skill_cases(report_of(WRONG, matrix=matrix, failures=[failure(WRONG, "a", 0)]))
+    assert skill.amount == "1 of 10 trials, 2 tasks"
+    assert [(task.task_id, task.left_out) for task in skill.tasks] == [
+        ("a", "4 more failed trials in the tables of the run"),
+        ("b", "5 failed trials in the tables of the run"),
+    ]
+    (whole,) = skill_cases(report_of(WRONG, failures=[failure(WRONG, "a", 0)]))
+    assert (whole.amount, whole.tasks[0].left_out) == ("1 trial, 1 task", "")
+
+
+def test_ungraded_trials_have_a_place_too() -> None:
+    """A cell in which every verdict is a pass and one is missing leads to the trial without a verdict."""
+    lost = cell(FLAKY, "t", 2) | {"n_graded": 2, "rate": 1.0}
+    (skill,) = skill_cases(report_of(FLAKY, matrix=[lost]))
+    assert [(task.task_id, task.n_failed) for task in skill.tasks] == [("t", 1)]

@@ -22,6 +22,16 @@ def test_tokens_and_cost_are_columns_only_where_known() -> None:
     assert known == [*core[:-1], "total_tokens", "cost_usd", "composite"]
 
 
+def test_starting_and_reuse_are_columns_only_where_they_say_something() -> None:
+    """The time to start a process stands apart from the latency, the cost of reused attempts from what was spent."""
+    spawning = CALCULATOR | {"spawn_p50_ms": 1.5, "cost_usd": 0.0, "reused_cost_usd": 0.25}
+    known = {column.key for column in metric_columns([spawning])}
+    assert {"spawn_p50_ms", "cost_usd", "reused_cost_usd"} <= known
+    assert "reused_cost_usd" not in {
+        column.key for column in metric_columns([CALCULATOR | {"cost_usd": 1.0, "reused_cost_usd": 0.0}])
+    }
+
+
 def test_both_means_are_shown_where_they_differ() -> None:
     """Where repeats are missing the mean over tasks stands beside the mean over trials."""
     keys = [column.key for column in metric_columns([CALCULATOR | {"completion_rate_macro": 0.9}])]
@@ -56,6 +66,32 @@ def test_errors_are_a_count_of_all_trials() -> None:
 
 
 def test_names_are_safe_and_short() -> None:
-    """The name of a row spells hidden characters out and is cut."""
-    (name,) = row_names([{"skill_id": "\u202e" + "x" * 90}])
-    assert name == "\\u202e" + "x" * 53 + "…"
+    """The name of a row spells hidden characters out, and a long id gives way in its middle."""
+    (name,) = row_names([{"skill_id": "\u202e" + "x" * 90 + "end"}])
+    assert (name[:7], name[-4:], len(name), name.count("…")) == ("\\u202ex", "xend", 60, 1)
+
+
+def test_what_tells_rows_apart_is_never_cut_off() -> None:
+    """However long the id, the version and the scorer stand whole at the end of the name."""
+    rows = [
+        {"skill_id": "a" * 70, "skill_version": version, "scorer": scorer}
+        for version in ("1.0.0", "2.0.0")
+        for scorer in ("exact", "contains")
+    ]
+    names = row_names(rows)
+    assert [name.partition(" · ")[2] for name in names] == [
+        "1.0.0 · exact",
+        "1.0.0 · contains",
+        "2.0.0 · exact",
+        "2.0.0 · contains",
+    ]
+    assert {len(name) for name in names} == {60}
+    assert row_names([rows[0], rows[0]])[1].endswith("a #2")
+
+
+def test_ids_that_differ_in_the_middle_alone_stay_whole() -> None:
+    """Two skills never get one name, and a third one is shortened all the same."""
+    ids = ["a" * 40 + middle + "a" * 40 for middle in "xy"] + ["b" * 80]
+    first, second, third = row_names([{"skill_id": one} for one in ids])
+    assert [first, second] == ids[:2]
+    assert len(third) == 60

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from reports import CALCULATOR, MANIFEST, report_of
 
-from skilleval.report.facts import origins
+from skilleval.report.facts import origins, run_line
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,25 @@ def test_parts_of_parts_are_words_too() -> None:
     platform = {"system": "Linux", "cpu": {"cores": 2, "flags": ["a", "b"]}, "gone": None}
     found = dict(origins(report_of(CALCULATOR, manifest=MANIFEST | {"platform": platform})))
     assert found["platform"] == "system Linux, cpu (cores 2, flags a b)"
+
+
+def manifest_with(**runner: object) -> dict[str, object]:
+    """Give the manifest of a run with these settings of the runner."""
+    return MANIFEST | {"config": {"runner": runner}}
+
+
+def test_a_serial_latency_is_said_where_every_format_shows_it() -> None:
+    """The line under the title says how it was measured; the usual way is said among the origins only."""
+    serial = report_of(CALCULATOR, manifest=manifest_with(latency="serial", concurrency=8))
+    assert "latency: serial, one at a time" in run_line(serial.run)
+    assert dict(origins(serial))["latency"].startswith("serial: ")
+    usual = report_of(CALCULATOR, manifest=manifest_with(latency="concurrent", concurrency=8))
+    assert not any("latency" in fact for fact in run_line(usual.run))
+    assert dict(origins(usual))["latency"] == "as the trials ran, at most 8 at once"
+    assert "latency" not in dict(origins(report_of(CALCULATOR, manifest=MANIFEST | {"config": {}})))
+
+
+def test_reused_attempts_are_named_by_their_run() -> None:
+    """A reader finds the run that made them."""
+    found = dict(origins(report_of(CALCULATOR, reused={"r1": 40, "r2": 1})))
+    assert found["reused"] == "40 attempts of run r1, 1 attempt of run r2"

@@ -224,10 +224,24 @@ def test_scorers_that_disagree_are_shown_with_the_task() -> None:
         cell(contains, "odd", 1),
     ]
     words = Outline(render(report_of(exact, contains, matrix=matrix))).words
-    assert "skilltask contains exact calculatorodd ◐ 1/3 ✓ 3/3 Provenance" in words
+    assert "skilltask contains exact calculatorodd ◐ 1/3 ✓ 3/3 Failed trials" in words
     assert "scorers disagree" not in Outline(render(report_of(CALCULATOR))).words
     same = Outline(render(report_of(exact, contains, matrix=matrix[:2]))).words
     assert "Where the scorers disagree On no task" in same
+
+
+def test_every_cell_leads_to_its_trials_or_says_that_it_passed() -> None:
+    """A task whose failed trials the report does not hold has a place of its own all the same."""
+    held = failure(WRONG, "t1")
+    matrix = [cell(WRONG, "t1", 0), cell(WRONG, "t2", 1), cell(WRONG, "t3", 3)]
+    page = render(report_of(WRONG, matrix=matrix, failures=[held]))
+    assert '<td class="failing"><a href="#task-0-0">' in page
+    assert '<td class="flaky"><a href="#task-0-1">' in page
+    assert '<td class="fine" title="passed all 3 graded trials"><span' in page
+    words = Outline(page).words
+    assert "1 of 5 trials, 2 tasks" in words
+    assert "2 more failed trials in the tables of the run" in words
+    assert "t2 2 failed trials in the tables of the run" in words
 
 
 def test_trials_are_counted_in_words() -> None:

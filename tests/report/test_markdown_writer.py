@@ -86,7 +86,7 @@ def test_no_cell_breaks_out_of_its_table(text: str) -> None:
 def shape(text: str) -> list[str]:
     """Give the kinds of all tokens of a report in which a text stands in every table."""
     row = WRONG | {"skill_id": text, "scorer": text}
-    other = row | {"scorer": "other"}
+    other = row | {"scorer": "other", "partial_score": 0.1}  # always before the other row
     cause = {"kind": text, "text": text, "n": 1}
     told = failure(row, text, output=None, stdout=text, failure_kind="no_reply", causes=[cause])
     matrix = [cell(row, text, 0), cell(other, text, 1)]

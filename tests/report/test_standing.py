@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilleval.report.standing import Doubt, Standing, doubt, standing
+from skilleval.report.standing import Doubt, Standing, doubt, gate_rate, passes_gate, standing
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,20 @@ def test_each_doubt_has_a_name() -> None:
     assert doubt({"ci_low": None, "ci_high": None}, 0.7) is Doubt.NO_INTERVAL
     assert doubt({"ci_low": 0.6, "ci_high": 0.8}, 0.7) is Doubt.WIDE
     assert doubt({"ci_low": 0.7, "ci_high": 0.8}, 0.7) is None
+
+
+def test_at_a_gate_what_could_not_be_judged_has_not_passed() -> None:
+    """Ungraded trials are in the denominator there; what the infrastructure spoiled is not, and no row is no pass."""
+    row = {"completion_rate": 1.0, "n_graded": 1, "n_passed": 1, "n_ungraded": 2, "n_infrastructure": 5}
+    assert gate_rate(row) == 1 / 3
+    assert not passes_gate(row, 0.9)
+    assert passes_gate(row, 1 / 3)
+    assert passes_gate(row | {"n_ungraded": 0}, 0.9)
+    assert gate_rate({"completion_rate": None, "n_ungraded": 1}) is None
+    assert not passes_gate({"completion_rate": None}, 0.0)
+
+
+def test_a_preset_that_counts_ungraded_trials_already_is_not_corrected_twice() -> None:
+    """The lower of both rates decides."""
+    row = {"completion_rate": 0.25, "n_graded": 2, "n_passed": 1, "n_ungraded": 1}
+    assert gate_rate(row) == 0.25

@@ -135,8 +135,8 @@ def test_what_was_observed_and_what_it_proves(
             0.9,
             State.PASSED,
             (
-                "Gate met: completion 1 ≥ 0.9 for 1 of 1 skills; 3 tasks cannot show it for other tasks of this kind "
-                "(shout: 1 [0.11, 1])."
+                "Gate met: completion 1 ≥ 0.9 for 1 of 1 skills; inconclusive beyond these tasks: 3 tasks cannot show "
+                "it for other tasks of this kind (shout: 1 [0.11, 1])."
             ),
         ),
         (
@@ -144,8 +144,8 @@ def test_what_was_observed_and_what_it_proves(
             0.9,
             State.PASSED,
             (
-                "Gate met: completion 1 ≥ 0.9 for 1 of 1 skills; 1 task cannot show it for other tasks of this kind "
-                "(shout: 1)."
+                "Gate met: completion 1 ≥ 0.9 for 1 of 1 skills; inconclusive beyond these tasks: 1 task cannot show "
+                "it for other tasks of this kind (shout: 1)."
             ),
         ),
         (
@@ -162,8 +162,9 @@ def test_what_was_observed_and_what_it_proves(
             0.72,
             State.FAILED,
             (
-                "Gate not met: completion 0.717 < 0.72 for 1 of 1 skills; flaky-calculator falls short at 0.717 "
-                "[0.592, 0.818], which 20 tasks cannot settle; flaky-calculator is flaky on 14 of 20 tasks."
+                "Gate not met: completion 0.717 < 0.72 for 1 of 1 skills; inconclusive beyond these tasks: "
+                "flaky-calculator falls short at 0.717 [0.592, 0.818], which 20 tasks cannot settle; "
+                "flaky-calculator is flaky on 14 of 20 tasks."
             ),
         ),
         (
@@ -175,10 +176,28 @@ def test_what_was_observed_and_what_it_proves(
         (
             [LOST],
             0.7,
-            State.INCONCLUSIVE,
+            State.FAILED,
             (
-                "Gate met by the graded trials: completion 1 ≥ 0.7 for 1 of 1 skills; 1 trial without a verdict leaves "
-                "shout between 0.5 and 1."
+                "Gate not met: completion 1 ≥ 0.7 for 1 of 1 skills by the graded trials; 1 ungraded trial counts as "
+                "not passed at a gate, which leaves shout at 0.5."
+            ),
+        ),
+        (
+            [CALCULATOR, LOST | {"n_ungraded": 3, "condition_id": "lost"}],
+            0.7,
+            State.FAILED,
+            (
+                "Gate not met: completion ≥ 0.7 for 2 of 2 skills by the graded trials; 3 ungraded trials count as "
+                "not passed at a gate, which leaves shout at 0.25."
+            ),
+        ),
+        (
+            [LOST],
+            0.5,
+            State.PASSED,
+            (
+                "Gate met: completion 1 ≥ 0.5 for 1 of 1 skills; inconclusive beyond these tasks: 1 task cannot show "
+                "it for other tasks of this kind (shout: 1)."
             ),
         ),
         (
@@ -210,7 +229,7 @@ def test_what_was_observed_and_what_it_proves(
 def test_a_gate_that_decides_the_exit_code_is_told_as_it_decides(
     rows: list[dict[str, Any]], threshold: float, state: State, sentence: str
 ) -> None:
-    """The rates decide, as for the exit code; only trials without a verdict keep a met gate from passing."""
+    """The rates decide as for the exit code: what nobody could judge has not passed, what was lost leaves it open."""
     assert concluded(*rows, threshold=threshold, decides=True) == Conclusion(state=state, sentence=sentence)
 
 
@@ -280,3 +299,11 @@ def test_tasks_are_not_counted_where_skills_differ_in_them() -> None:
     """Skills with different numbers of graded tasks share a sentence without a number."""
     rows = [FLAKY | {"n_graded_tasks": n, "skill_id": f"s{n}", "n_flaky_tasks": 0} for n in (19, 20)]
     assert "the tasks cannot show it for other tasks of this kind (s19: 0.717" in concluded(*rows).sentence
+
+
+def test_reused_attempts_are_counted_once_whatever_the_scorers() -> None:
+    """Two scorers judge the same 60 attempts, of which 20 were made by an earlier run."""
+    reused = CALCULATOR | {"n_reused": 20}
+    said = concluded(reused, reused | {"scorer": "other"}).sentence
+    assert said.endswith("; 20 of 60 attempts reused from earlier runs.")
+    assert "reused" not in concluded(CALCULATOR | {"n_reused": 0}).sentence
