@@ -15,11 +15,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from skilleval.adapters.base import Call
+from skilleval.adapters.base import Call, close_all
 from skilleval.adapters.http_endpoint import PORT, Endpoint, HttpOptions, Serve, build_endpoint
 from skilleval.adapters.http_reply import Answer, Failure, read_answer
 from skilleval.adapters.servers import ServerLimits, SkillServer
-from skilleval.adapters.text import compact_json, decoded, excerpt, storable
+from skilleval.adapters.text import compact_json, excerpt, storable
 from skilleval.domain import Reply, Skill, Status
 from skilleval.errors import AdapterError
 from skilleval.sandboxes.base import Sandbox
@@ -68,14 +68,12 @@ class HttpAdapter:
             ).reply()
         if endpoint.serve is None:
             return await self._asked(call, endpoint, endpoint.url, self._clients_of(None))
-        return await self._served(call, endpoint, self._server(call.skill, endpoint.serve))
+        return await self._served(call, endpoint, self._server(call.skill, endpoint, endpoint.serve))
 
     async def aclose(self) -> None:
         """Close the connections and end the servers."""
-        for clients in self._clients.values():
-            await clients.aclose()
-        for server in self._servers.values():
-            await server.aclose()
+        await close_all(self._clients.values())
+        await close_all(self._servers.values())
 
     def _clients_of(self, socket: Path | None) -> _Clients:
         if socket not in self._clients:
@@ -87,12 +85,14 @@ class HttpAdapter:
             self._endpoints[skill.source] = build_endpoint(self._options, skill, self._environ)
         return self._endpoints[skill.source]
 
-    def _server(self, skill: Skill, serve: Serve) -> SkillServer:
+    def _server(self, skill: Skill, endpoint: Endpoint, serve: Serve) -> SkillServer:
         if skill.source not in self._servers:
             limits = ServerLimits(
                 start_timeout_s=self._options.start_timeout_ms / 1000, max_restarts=self._options.max_restarts
             )
-            self._servers[skill.source] = SkillServer(serve, skill.folder, self._sandbox, limits)
+            self._servers[skill.source] = SkillServer(
+                serve, skill.folder, self._sandbox, limits, redacted=endpoint.redacted
+            )
         return self._servers[skill.source]
 
     async def _served(self, call: Call, endpoint: Endpoint, server: SkillServer) -> Reply:
@@ -108,8 +108,7 @@ class HttpAdapter:
             # Nobody but the skill is behind this address.
             death = await server.death() or Failure(kind=_LOST, message=reply.message or "")
             reply = death.reply(reply)
-        log = endpoint.redacted(decoded(server.log_tail())[0])
-        return replace(reply, stderr=excerpt(log.encode()), message=endpoint.redacted(reply.message or ""))
+        return replace(reply, stderr=excerpt(server.log().encode()))
 
     async def _asked(self, call: Call, endpoint: Endpoint, url: str, clients: _Clients) -> Reply:
         from httpx import InvalidURL
@@ -182,8 +181,8 @@ class _Clients:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        while self._idle:
-            await self._idle.pop().aclose()
+        idle, self._idle = self._idle, []
+        await close_all(idle)
 
     def _new(self) -> httpx.AsyncClient:
         import httpx
@@ -192,10 +191,14 @@ class _Clients:
         timeout = httpx.Timeout(None, connect=self._connect_timeout_s)
         if self._socket is not None:
             transport = httpx.AsyncHTTPTransport(uds=str(self._socket), limits=limits)
-            return httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False)
+            return httpx.AsyncClient(
+                transport=transport, timeout=timeout, trust_env=False, event_hooks=_HOOKS
+            )
         if self._tls is None:  # reading the certificates takes longer than a call: once for all clients
             self._tls = httpx.create_ssl_context(trust_env=self._trust_env)
-        return httpx.AsyncClient(verify=self._tls, trust_env=self._trust_env, timeout=timeout, limits=limits)
+        return httpx.AsyncClient(
+            verify=self._tls, trust_env=self._trust_env, timeout=timeout, limits=limits, event_hooks=_HOOKS
+        )
 
 
 def _request(client: httpx.AsyncClient, call: Call, endpoint: Endpoint, url: str) -> httpx.Request:
@@ -239,6 +242,23 @@ def _query(values: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+async def _set_aside(response: httpx.Response) -> None:
+    """Take away an address that is none, which httpx would tell as a broken connection."""
+    from httpx import InvalidURL
+
+    location = response.headers.get("location")
+    if not response.has_redirect_location or location is None:
+        return
+    try:
+        response.request.url.join(location)
+    except (InvalidURL, ValueError):
+        response.extensions[_LOCATION] = response.headers.pop("location")
+
+
+_LOCATION = "location"
+_HOOKS = {"response": [_set_aside]}
+
+
 async def _exchange(client: httpx.AsyncClient, request: httpx.Request, options: HttpOptions) -> Answer:
     """Send a request and follow redirects, as long as they stay where the request went."""
     for n_left in range(options.max_redirects, -1, -1):
@@ -268,10 +288,14 @@ async def _read(response: httpx.Response, limit: int) -> Answer:
     return Answer(
         status=response.status_code,
         reason=response.reason_phrase,
-        headers=dict(response.headers),
+        headers={**response.headers, **_location(response)},
         body=bytes(kept),
         n_bytes=n_bytes,
     )
+
+
+def _location(response: httpx.Response) -> Mapping[str, str]:
+    return {_LOCATION: response.extensions[_LOCATION]} if _LOCATION in response.extensions else {}
 
 
 def _said(error: Exception) -> str:

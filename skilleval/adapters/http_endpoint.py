@@ -5,7 +5,6 @@ The token is read from the environment, never from a file, and this module alone
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
+from skilleval.adapters.token import Token
 from skilleval.domain import Skill
 from skilleval.errors import AdapterError, Problem
 from skilleval.strict import StrictModel
@@ -25,7 +25,6 @@ PORT = "{port}"
 _SERVED = f"http://127.0.0.1:{PORT}"
 _TOKEN = re.compile(r"[!-~]{8,}")
 _NOT_IN_ADDRESSES = re.compile(r"[\s\x00-\x20\x7f]")
-_STARS = "***"
 
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key"})
 
@@ -82,16 +81,13 @@ class Endpoint:
     headers: Mapping[str, str] = field(default_factory=dict)
     serve: Serve | None = None
     auth: Mapping[str, str] = field(default_factory=dict, repr=False)
-    token: str | None = field(default=None, repr=False)
+    token: Token | None = field(default=None, repr=False)
 
-    def redacted(self, text: str) -> str:
-        """Give a text without the token, also where JSON spells it with escapes."""
+    def redacted(self, text: str, *, is_cut_before: bool = False, is_cut: bool = False) -> str:
+        """Give a text without the token, however it is spelled there, or cut at either end."""
         if self.token is None:
             return text
-        escaped = json.dumps(self.token)[1:-1]
-        for form in (self.token, escaped, escaped.replace("/", "\\/")):
-            text = text.replace(form, _STARS)
-        return text
+        return self.token.redacted(text, is_cut_before=is_cut_before, is_cut=is_cut)
 
 
 def build_endpoint(options: HttpOptions, skill: Skill, environ: Mapping[str, str]) -> Endpoint:
@@ -153,7 +149,7 @@ def _checked(url: str, place: str) -> str:
 
 def _credentials(
     options: HttpOptions, skill: Skill, environ: Mapping[str, str]
-) -> tuple[Mapping[str, str], str | None]:
+) -> tuple[Mapping[str, str], Token | None]:
     own = skill.adapter_options
     is_own = "auth_type" in own
     said: Mapping[str, Any] = own if is_own else options.model_dump()
@@ -169,7 +165,7 @@ def _credentials(
     header = said.get("auth_header", "") if kind == "header" else _HEADERS[kind]
     if not header:
         raise _refusal(place, "adapter.http.auth_header", "the name of a header", "nothing")
-    return {header: f"Bearer {token}" if kind == "bearer" else token}, token
+    return {header: f"Bearer {token}" if kind == "bearer" else token}, Token(token)
 
 
 _HEADERS = {"bearer": "Authorization", "api_key": "X-API-Key"}

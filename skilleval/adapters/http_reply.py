@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
+from typing import Protocol
 
 from skilleval.adapters.retry_after import http_date, retry_after_s
-from skilleval.adapters.text import compact_json, decoded, excerpt, parsed_json, storable
+from skilleval.adapters.text import MESSAGE_CHARACTERS, compact_json, decoded, excerpt, parsed_json, storable
 from skilleval.adapters.usage import reported_usage
 from skilleval.domain import Reply, Status, Usage
 
-_MESSAGE_CHARACTERS = 500
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _USAGE_KINDS = ("input", "output", "total")
 _COUNT = re.compile(r"[0-9]{1,19}")
@@ -56,7 +56,7 @@ class Failure:
         return Reply(
             status=self.status,
             failure_kind=self.kind,
-            message=storable(self.message[:_MESSAGE_CHARACTERS])[0],
+            message=storable(self.message[:MESSAGE_CHARACTERS])[0],
             latency_ms=known.latency_ms,
             stdout=known.stdout,
             stderr=known.stderr,
@@ -68,12 +68,28 @@ class Failure:
         )
 
 
+class Redaction(Protocol):
+    """Takes the token out of a text, also where a cut left only a part of it."""
+
+    def __call__(self, text: str, *, is_cut_before: bool = False, is_cut: bool = False) -> str:
+        """Give the text without it."""
+
+
+def nothing_redacted(text: str, *, is_cut_before: bool = False, is_cut: bool = False) -> str:  # noqa: ARG001 - a Redaction
+    """Give a text as it is: there is no token."""
+    return text
+
+
 def read_answer(
-    answer: Answer, *, latency_ms: float, max_retry_after_s: float, redacted: Callable[[str], str] = str
+    answer: Answer,
+    *,
+    latency_ms: float,
+    max_retry_after_s: float,
+    redacted: Redaction = nothing_redacted,
 ) -> Reply:
     """Turn an answer into a reply; `redacted` takes the token out of whatever is kept."""
     text, n_wrong = decoded(answer.body, is_cut=answer.is_cut)
-    text = redacted(text.removeprefix("\ufeff"))
+    text = redacted(text.removeprefix("\ufeff"), is_cut=answer.is_cut)
     evidence = Reply(
         status=Status.COMPLETED,
         latency_ms=latency_ms,
@@ -82,13 +98,13 @@ def read_answer(
         output_encoding_errors=n_wrong,
         usage=_usage(answer.headers),
     )
-    failure = _refused(answer, redacted(_words(answer, text)), max_retry_after_s) or _unusable(answer)
+    failure = _refused(answer, _words(answer, text), max_retry_after_s) or _unusable(answer)
     if failure is not None:
-        return failure.reply(evidence)
+        return replace(failure, message=redacted(failure.message)).reply(evidence)
     return _completed(text, evidence, redacted)
 
 
-def _completed(text: str, evidence: Reply, redacted: Callable[[str], str]) -> Reply:
+def _completed(text: str, evidence: Reply, redacted: Redaction) -> Reply:
     try:
         output, n_replaced = compact_json(parsed_json(text))
     except RecursionError:
@@ -131,8 +147,8 @@ def _unusable(answer: Answer) -> Failure | None:
     if answer.is_cut:
         message = f"sent at least {answer.n_bytes} bytes, the limit is {len(answer.body)}"
         return Failure(kind="output_limit", message=message)
-    encoding = answer.headers.get("content-encoding", "identity").lower()
-    if encoding != "identity":
+    encoding = answer.headers.get("content-encoding", "identity")
+    if encoding.lower() != "identity":
         message = f"the body is encoded as {encoding}, which was not asked for"
         return Failure(kind="unreadable_reply", message=message, retryable=False)
     return None
@@ -142,7 +158,9 @@ def _words(answer: Answer, text: str) -> str:
     """Give status, reason and what is worth saying of the rest."""
     line = f"HTTP {answer.status} {answer.reason or _PHRASES.get(answer.status, '')}".rstrip()
     if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
-        target = answer.headers.get("location", "nowhere")
+        target = answer.headers.get("location")
+        if target is None:
+            return f"{line}: neither an output nor an address where there is one"
         return f"{line}: leads to {target}, which is not followed"
     said = " ".join(text.split())
     return f"{line}: {said}" if said else line

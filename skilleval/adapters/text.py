@@ -6,7 +6,10 @@ import codecs
 import json
 import re
 
-EXCERPT_BYTES = 4096
+EXCERPT_BYTES = 65_536
+"""Kept of what a skill printed; less is stored, once nothing in it is secret any more."""
+MESSAGE_CHARACTERS = 16_384
+"""Kept of what was said of a failure, for the same reason more than is stored."""
 
 _SURROGATES = re.compile("[\ud800-\udfff]+")
 

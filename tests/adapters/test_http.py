@@ -197,7 +197,7 @@ def test_c30_endless_output_ends_at_the_cap(ask_raw: Ask) -> None:
             await writer.drain()
 
     reply = ask_raw(flood, max_output_bytes=1_000_000)
-    assert (reply.failure_kind, reply.stdout) == ("output_limit", "…" + "x" * 4096)
+    assert (reply.failure_kind, reply.stdout) == ("output_limit", "…" + "x" * 65_536)
 
 
 @pytest.mark.parametrize("status", [307, 308])
@@ -219,6 +219,15 @@ def test_a_redirect_to_another_host_is_not_followed(location: str, ask: Ask, loo
     assert (reply.status, reply.failure_kind, reply.retryable) == (Status.SKILL_ERROR, "redirect", False)
     assert reply.message == f"HTTP 307 Temporary Redirect: leads to {target}, which is not followed"
     assert len(loopback.seen) == 1
+
+
+@pytest.mark.parametrize("location", ["http://[::bad", "http://127.0.0.1:99999999/", "http://a b/\x7f"])
+def test_a_redirect_to_what_is_no_address_is_a_redirect(location: str, ask: Ask, loopback: Any) -> None:
+    """The server answered: no connection was lost, and asking again would change nothing."""
+    loopback.later = [(302, b"", {"Location": location})]
+    reply = ask(f"{loopback.url}/")
+    assert (reply.status, reply.failure_kind, reply.retryable) == (Status.SKILL_ERROR, "redirect", False)
+    assert reply.message == f"HTTP 302 Found: leads to {location}, which is not followed"
 
 
 def test_redirects_in_a_circle_end(ask: Ask, loopback: Any) -> None:
@@ -248,6 +257,43 @@ def test_es32_the_token_is_sent_and_never_kept(
     loopback.status = 400
     refused = ask(f"{loopback.url}/", own=named, environ={"SKILL_KEY": SESAME})
     assert SESAME not in repr(refused)
+
+
+@pytest.mark.parametrize("spare", range(1, 16))
+def test_a_body_that_is_cut_within_the_token_keeps_nothing_of_it(spare: int, ask: Ask, loopback: Any) -> None:
+    """What the cap on the body leaves of the token goes too."""
+    token, named = "0123456789abcdef", {"auth_type": "bearer", "auth_token_env_key": "SKILL_KEY"}
+    loopback.body = b"z" * 500 + token.encode()
+    reply = ask(f"{loopback.url}/", own=named, environ={"SKILL_KEY": token}, max_output_bytes=500 + spare)
+    assert (reply.failure_kind, reply.stdout) == ("output_limit", "z" * 500 + "***")
+
+
+@pytest.mark.parametrize("line", [b"HTTP/1.1 %s\r\n\r\n", b"HTTP/1.1 200 OK\r\n%s\r\n\r\n{}", b"%s\r\n\r\n"])
+def test_a_token_with_a_backslash_is_not_kept_by_a_broken_answer(
+    line: bytes,
+    raw_server: Callable[..., AbstractAsyncContextManager[str]],
+    call: Callable[..., Call],
+    http_adapter: Callable[..., HttpAdapter],
+) -> None:
+    """The client tells of nonsense by a `repr` of the bytes, which doubles every backslash."""
+    token = b"pass\\word'and\"more"
+    own = {"auth_type": "bearer", "auth_token_env_key": "SKILL_KEY"}
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert token in await reader.readuntil(b"\r\n\r\n")
+        writer.write(line % token)
+
+    async def asked() -> Reply:
+        async with raw_server(answer) as url:
+            adapter = http_adapter({"SKILL_KEY": token.decode()})
+            reply = await adapter.invoke(call(url, adapter_options=own))
+            await adapter.aclose()
+            return reply
+
+    reply = asyncio.run(asked())
+    assert reply.failure_kind == "connection_lost"
+    assert "word" not in repr(reply)
+    assert "***" in (reply.message or "")
 
 
 def test_headers_of_run_and_skill_are_sent(ask: Ask, loopback: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 from samples import skill
 
 from skilleval.adapters.http_endpoint import Endpoint, HttpOptions, Serve, build_endpoint
+from skilleval.adapters.token import Token
 from skilleval.errors import AdapterError, ConfigError, Problem
 
 Options = Callable[..., HttpOptions]
@@ -145,7 +146,7 @@ def test_a_skill_cannot_ask_for_any_secret(http_options: Options) -> None:
     problem = _problem(http_options(), "http://h.example/", own=own, environ=environ)
     assert (problem.key, problem.expected, problem.found) == ("authTokenEnvKey", "SKILL_*", "OPENAI_API_KEY")
     allowed = http_options(skill_token_env_keys=("OPENAI_API_KEY",))
-    assert _endpoint(allowed, "http://h.example/", own=own, environ=environ).token == SESAME
+    assert _endpoint(allowed, "http://h.example/", own=own, environ=environ).token == Token(SESAME)
 
 
 @pytest.mark.parametrize(

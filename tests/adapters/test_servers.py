@@ -249,18 +249,58 @@ def test_the_token_is_not_in_what_the_server_printed(
     assert "sesame" not in repr(reply)
 
 
-def test_a_server_that_ends_before_it_is_ready_is_infrastructure(server_of: Opened) -> None:
-    """It never came up, so nothing was measured; the message has the last line of its traceback."""
+@pytest.mark.parametrize(
+    ("script", "how", "last_words"),
+    [
+        ("raise SystemError('no model')", "exit code 1", "SystemError: no model"),
+        ("open('(').read(", "exit code 1", "SyntaxError: '(' was never closed"),
+        ("print('forked away')", "exit code 0", "forked away"),
+        ("import os; print('bye', flush=True); os.kill(os.getpid(), 9)", "signal 9", "bye"),
+    ],
+)
+def test_a_server_that_ends_before_it_is_ready_is_the_skills_fault(
+    script: str, how: str, last_words: str, server_of: Opened
+) -> None:
+    """It is broken, wherever it runs; the message has its last words, and after the restarts it is given up."""
 
     async def failures() -> list[Failure]:
-        async with server_of(sys.executable, "-c", "raise SystemError('no model')") as server:
+        async with server_of(sys.executable, "-c", script) as server:
             return [_failure(await server.address()) for _ in range(3)]
 
     first, second, third = asyncio.run(failures())
-    said = "the server ended before it was ready (exit code 1): SystemError: no model"
-    assert (first.status, first.kind, first.message) == (Status.SANDBOX_ERROR, "server_not_ready", said)
-    assert (first.retryable, second.retryable) == (True, False)
-    assert third.message == "the server did not come up in 2 starts: SystemError: no model"
+    said = f"the server ended before it was ready ({how}): {last_words}"
+    assert (first.status, first.kind, first.message) == (Status.SKILL_ERROR, "server_died", said)
+    assert (first.retryable, second.retryable, third.retryable) == (True, False, False)
+    assert (third.status, third.kind) == (Status.SKILL_ERROR, "server_died")
+    assert third.message == f"the server did not come up in 2 starts: {last_words}"
+
+
+def test_a_server_whose_program_is_missing_for_its_interpreter_is_the_skills_fault(server_of: Opened) -> None:
+    """`python3 server.py` without a server.py has an interpreter and no server."""
+
+    async def failure() -> Failure:
+        async with server_of(sys.executable, "absent.py", "{port}") as server:
+            return _failure(await server.address())
+
+    failed = asyncio.run(failure())
+    assert (failed.status, failed.kind) == (Status.SKILL_ERROR, "server_died")
+    assert "absent.py" in failed.message
+
+
+def test_a_server_that_is_never_up_stays_infrastructure_when_it_is_given_up(server_of: Opened) -> None:
+    """Who runs and does not answer may only be slow here: that is no verdict on the skill."""
+
+    async def failures() -> list[Failure]:
+        idle = (sys.executable, "-c", "import time; time.sleep(60)")
+        async with server_of(*idle, start_timeout_s=0.3, max_restarts=0) as server:
+            return [_failure(await server.address()) for _ in range(2)]
+
+    for failed in asyncio.run(failures()):
+        assert (failed.status, failed.kind, failed.retryable) == (
+            Status.SANDBOX_ERROR,
+            "server_not_ready",
+            False,
+        )
 
 
 def test_a_server_that_is_never_ready_is_given_up_in_time(server_of: Opened, nap: Nap) -> None:
@@ -385,10 +425,42 @@ def test_only_the_end_of_what_a_server_prints_is_kept(server_of: Opened, tmp_pat
     talk = "import sys; print('y' * 1_500_000, 'last', flush=True); exec(open('server.py').read())"
     (tmp_path / "talk.py").write_text(talk)
 
-    async def tail() -> bytes:
+    async def tail() -> str:
         async with server_of(sys.executable, "talk.py", "{port}") as server:
             assert isinstance(await server.address(), Address)
-            return server.log_tail()
+            return server.log()
 
     kept = asyncio.run(tail())
-    assert (len(kept), kept[-10:]) == (4096, b"yyyy last\n")
+    assert (len(kept), kept[-10:]) == (65_536, "yyyy last\n")
+
+
+@pytest.mark.parametrize("n_before", [0, 490, 497, 65_520, 65_525, 65_530, 65_535])
+def test_no_part_of_the_token_is_kept_of_a_log_that_is_cut(
+    n_before: int, tmp_path: Path, call: Callable[..., Call], http_adapter: Callable[..., HttpAdapter]
+) -> None:
+    """Wherever message and log end, the token was taken out before."""
+    talk = f"""
+import sys
+class Echo(Handler):
+    def do_POST(self):
+        print(self.headers["Authorization"].removeprefix("Bearer "), "z" * {n_before}, sep="", flush=True)
+        print("z" * {n_before}, self.headers["Authorization"].removeprefix("Bearer "), sep="", flush=True)
+        os._exit(3)
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Echo).serve_forever()
+"""
+    (tmp_path / "server.py").write_text(SERVER.rpartition("http.server.Threading")[0] + talk)
+    own = {
+        "serve": {"command": list(COMMAND), "ready": "tcp"},
+        "auth_type": "bearer",
+        "auth_token_env_key": "SKILL_KEY",
+    }
+
+    async def asked() -> Reply:
+        adapter = http_adapter({"SKILL_KEY": "0123456789abcdef"})
+        reply = await adapter.invoke(call("/", adapter_options=own))
+        await adapter.aclose()
+        return reply
+
+    reply = asyncio.run(asked())
+    assert reply.failure_kind == "server_died"
+    assert not set("56789abf") & set(f"{(reply.stderr or '')}{(reply.message or '').rpartition(': ')[2]}")

@@ -32,9 +32,9 @@ def test_a_character_that_we_cut_in_two_is_no_damage() -> None:
     ("data", "text"),
     [
         (b"short", "short"),
-        (b"x" * 4096, "x" * 4096),
-        (b"y" + b"x" * 4096, "…" + "x" * 4096),
-        ("ü".encode() * 2049 + b"x", "…" + "ü" * 2047 + "x"),
+        (b"x" * 65_536, "x" * 65_536),
+        (b"y" + b"x" * 65_536, "…" + "x" * 65_536),
+        ("ü".encode() * 32_768 + b"x", "…" + "ü" * 32_767 + "x"),
     ],
 )
 def test_an_excerpt_is_the_end_in_whole_characters(data: bytes, text: str) -> None:

@@ -56,3 +56,79 @@ def test_a_pattern_that_cannot_be_meant_is_refused(pattern: str) -> None:
     """A broken pattern and one that matches everywhere are errors before the run."""
     with pytest.raises(ConfigError, match=r"privacy\.redact\[0\]"):
         Redactor([pattern])
+
+
+SPELLED = ["SEC\nRET-1", 'k"ey"-7712', "café-9981", "SECRET-12345678", "a\\b-1"]
+PATTERNS = [r"SEC\nRET-\d", r'k"ey"-\d+', r"café-\d+", r"SECRET-\d+", r"a\\b-\d", r"\d{16}"]
+
+
+def told(secret: str, *, length: int) -> dict[str, Any]:
+    """Give the line of a trial that tells of a secret in every way that skills and scorers have."""
+    said = f"x {secret} y"
+    ascii_json, repr_ = json.dumps({"m": said}), repr({"m": said})
+    return {
+        "trial": {
+            "input": json.dumps({"v": said}),
+            "expected": json.dumps({"value": secret}),
+            "task_id": "t",
+        },
+        "tries": [
+            {
+                "output": json.dumps({"nested": ascii_json, secret: [said]}),
+                "message": f"ValueError: {ascii_json[:length]}",
+                "stdout": f"{ascii_json} {repr_}",
+                "stderr": f"Traceback\n{said}\n{json.dumps(ascii_json)}",
+            }
+        ],
+        "scores": [
+            {
+                "reason": f"expected {ascii_json[:length]}… (99 characters), found {repr_[:length]}…",
+                "evidence": f"{json.dumps(said, ensure_ascii=False)[:length]}… (99 characters)",
+                "check": "value",
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize("length", range(8, 30))
+@pytest.mark.parametrize("secret", SPELLED)
+def test_no_spelling_and_no_part_of_a_secret_is_stored(secret: str, length: int) -> None:
+    """In JSON with and without ASCII, within JSON, in a `repr`, and wherever a text was cut before."""
+    line = Redactor(PATTERNS).line(told(secret, length=length))
+    assert not [
+        part
+        for text in json.dumps(line, ensure_ascii=False).split(MARK)
+        for n in range(len(secret) - 3)
+        if (part := secret[n : n + 4]) in text or json.dumps(part)[1:-1] in text
+    ]
+    output = json.loads(line["tries"][0]["output"])
+    assert output == {"nested": f'{{"m": "x {MARK} y"}}', MARK: [f"x {MARK} y"]}
+
+
+def test_numbers_are_seen_as_they_are_written() -> None:
+    """A number that a pattern matches becomes a text; other numbers, and truth, stay what they are."""
+    line = told("none", length=20)
+    line["tries"][0]["output"] = json.dumps({"card": 4111222233334444, "n": [4111, 1.5, True, None]})
+    line["scores"][0]["reason"] = 'found {"card": 41112222333… (50 characters)'
+    redacted = Redactor(PATTERNS).line(line)
+    assert json.loads(redacted["tries"][0]["output"]) == {"card": MARK, "n": [4111, 1.5, True, None]}
+    assert redacted["scores"][0]["reason"] == f'found {{"card": {MARK}… (50 characters)'
+
+
+def test_keys_that_come_out_equal_lose_no_value() -> None:
+    """Two secret keys of one object are told apart by a number."""
+    line = told("none", length=20)
+    line["tries"][0]["output"] = json.dumps({"SECRET-1": 1, "SECRET-2": 2, MARK: 3})
+    output = json.loads(Redactor(PATTERNS).line(line)["tries"][0]["output"])
+    assert output == {MARK: 1, f"{MARK} 2": 2, f"{MARK} 3": 3}
+
+
+def test_what_no_pattern_matches_is_not_changed() -> None:
+    """Texts with escapes, cuts and marks of their own come out as they went in."""
+    line = told("nothing", length=12)
+    redactor = Redactor(PATTERNS)
+    redacted = redactor.line(line)
+    assert (redacted["scores"], redactor.n_redacted) == (line["scores"], 0)
+    assert [json.loads(row["output"]) for row in redacted["tries"]] == [
+        json.loads(row["output"]) for row in line["tries"]
+    ]
