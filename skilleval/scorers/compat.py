@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import regex
 from pydantic import Field
 
 from skilleval.scorers.ajv import refusal
+from skilleval.scorers.aside import aside
 from skilleval.scorers.base import MISSING, Finding, ScorerInfo, ScoringRecord, ungraded
 from skilleval.scorers.findings import decided, share_found, shown_output
 from skilleval.scorers.javascript import as_text, printed, translated, trimmed
-from skilleval.scorers.json_schema import SchemaJudge, UnusableSchemaError, parsed_text
+from skilleval.scorers.json_schema.exchange import Check, UnusableSchemaError
+from skilleval.scorers.json_schema.scorer import parsed_text
+from skilleval.scorers.json_schema.workers import errors_of
 from skilleval.scorers.patterns import TimedSearch, UnusablePatternError, compiled
 from skilleval.scorers.values import shown, unwrapped
 from skilleval.strict import StrictModel
@@ -59,10 +62,10 @@ class CompatScorer:
         if kind == "contains":
             return _contains(record)
         if kind == "regex":
-            return await asyncio.to_thread(_regex, record, self._options.timeout_ms)
+            return await aside(partial(_regex, record, self._options.timeout_ms))
         if kind == "json_schema":
             self._claim_id(record)
-            return await asyncio.to_thread(_schema, record, self._options.timeout_ms)
+            return await _schema(record, self._options.timeout_ms)
         return ungraded(
             f"compat has no rule for the evaluator {kind!r}; known: contains, exact, json_schema, regex"
         )
@@ -113,7 +116,7 @@ def _matches(pattern: str, text: str, search: TimedSearch) -> bool:
     return search.finds(program, text)
 
 
-def _schema(record: ScoringRecord, timeout_ms: float) -> Finding:
+async def _schema(record: ScoringRecord, timeout_ms: float) -> Finding:
     schema = record.expected.get("schema")
     if schema is None or schema is False:
         return decided(passed=False, reason="no schema is expected")
@@ -125,5 +128,8 @@ def _schema(record: ScoringRecord, timeout_ms: float) -> Finding:
         return decided(passed=False, reason="the output is not JSON")
     if schema is True:
         return decided(passed=True)
-    errors = SchemaJudge(schema, "7").errors(value, TimedSearch(timeout_ms))
+    check = Check(
+        schema=schema, draft="7", readings=[value], n_errors=4, timeout_ms=timeout_ms, may_be_vacuous=True
+    )
+    (errors,) = await errors_of(check)
     return decided(passed=not errors, reason="; ".join(errors[:3]), evidence=shown_output(record.output))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from skilleval.scorers import patterns
+from skilleval.scorers.aside import aside
 from skilleval.scorers.base import MISSING, Finding, ScorerInfo, ScoringRecord, ungraded
 from skilleval.scorers.findings import no_output, share_found
 from skilleval.scorers.options import with_task_options
@@ -49,7 +50,7 @@ class RegexScorer:
             return (ungraded("an empty pattern matches every text: nothing to check"),)
         options = with_task_options(record, self.info.kind, self._options)
         try:
-            return (await asyncio.to_thread(_finding, wanted, record.output, options),)
+            return (await aside(partial(_finding, wanted, record.output, options)),)
         except patterns.UnusablePatternError as error:
             return (ungraded(str(error)),)
 

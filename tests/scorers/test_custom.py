@@ -12,6 +12,7 @@ import pytest
 from samples import task, trials
 
 from skilleval.domain import Evaluator, Reply, Status, Verdict
+from skilleval.sandboxes.base import Command, Completed
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.scorers.base import MISSING, Finding, ScoringRecord
 from skilleval.scorers.custom import CustomOptions, CustomScorer
@@ -58,7 +59,7 @@ def saying(expression: str) -> str:
         ("0", Verdict.FAILED, 0.0),
         ("{'passed': True}", Verdict.PASSED, 1.0),
         ("{'passed': True, 'score': 0.25}", Verdict.PASSED, 0.25),
-        ("{'passed': False, 'score': 1}", Verdict.FAILED, 1.0),
+        ("{'passed': False, 'score': 0.75}", Verdict.FAILED, 0.75),
         ("{'score': 1.0}", Verdict.PASSED, 1.0),
         ("output == expected['value'] and input == {'a': 1}", Verdict.PASSED, 1.0),
     ],
@@ -183,11 +184,39 @@ def test_what_a_scorer_prints_does_no_harm(judge: Judge) -> None:
     assert judge(source).verdict is Verdict.PASSED
 
 
-def test_a_scorer_that_prints_without_end_is_ungraded(judge: Judge) -> None:
-    """More than the cap ends it."""
-    one = judge("def score(*given):\n    while True: print('x' * 9999)\n")
+def test_a_scorer_may_print_any_amount(judge: Judge) -> None:
+    """Of its prints, and of those of programs it starts, the end is kept; a crash is told all the same."""
+    prints = (
+        "import os, subprocess, sys\n"
+        "def score(output, expected, input):\n"
+        "    print('x' * 2_000_000)\n"
+        "    print('y' * 2_000_000, file=sys.stderr, flush=True)\n"
+        "    subprocess.run([sys.executable, '-c', 'print(\"z\" * 2_000_000)'], check=True)\n"
+        "    return {'passed': 1 / output > 0}\n"
+    )
+    assert judge(prints).verdict is Verdict.PASSED
+    broken = judge(prints, 0)
+    assert (broken.verdict, broken.evidence) == (Verdict.UNGRADED, "ZeroDivisionError: division by zero")
+
+
+def test_a_scorer_that_prints_without_end_ends_at_its_limit(judge: Judge) -> None:
+    """What it prints takes neither memory nor disk, and the time limit holds."""
+    one = judge("def score(*given):\n    while True: print('x' * 9999)\n", timeout_ms=500)
+    assert (one.verdict, one.reason) == (Verdict.UNGRADED, "the custom scorer took longer than 500 ms")
+
+
+def test_a_judgement_that_is_too_long_is_ungraded(judge: Judge) -> None:
+    """A reason of megabytes is none."""
+    one = judge(saying("{'passed': True, 'reason': 'x' * 2_000_000}"))
+    assert (one.verdict, one.reason) == (Verdict.UNGRADED, "the custom scorer wrote more than 1000000 bytes")
+
+
+@pytest.mark.parametrize("expression", ["{'passed': True, 'score': 0.0}", "{'passed': False, 'score': 1}"])
+def test_a_judgement_that_contradicts_itself_is_ungraded(judge: Judge, expression: str) -> None:
+    """Passed with nothing reached, or failed with everything: nobody knows which of both is meant."""
+    one = judge(saying(expression))
     assert one.verdict is Verdict.UNGRADED
-    assert "wrote more than" in one.reason
+    assert "passed and score contradict each other" in one.reason
 
 
 def test_a_scorer_may_be_asynchronous_and_import_its_neighbours(judge: Judge, tmp_path: Path) -> None:
@@ -228,3 +257,60 @@ def test_depth_of_an_output_cannot_break_it(judge: Judge) -> None:
     for _ in range(50_000):
         deep = [deep]
     assert judge(saying("True"), deep).reason == "the output is nested too deeply to be handed over"
+
+
+def seen_in(folder: Path, path: str) -> ScoringRecord:
+    """Give a record of a task that names a scorer."""
+    return ScoringRecord(
+        task_id="t1",
+        input={},
+        expected={"customScorerPath": path},
+        evaluator=Evaluator(kind="custom"),
+        output=1,
+        folder=folder,
+    )
+
+
+def test_the_fingerprint_is_that_of_the_scorers_own_file(tmp_path: Path) -> None:
+    """Editing the file gives another one, whichever way the function is named."""
+    file = tmp_path / "judge.py"
+    file.write_text(saying("True"))
+    before = [
+        CUSTOM.fingerprint(seen_in(tmp_path, name)) for name in ("judge.py", "judge.py:score", "judge:score")
+    ]
+    assert len(set(before)) == 1
+    assert len(str(before[0])) == 64
+    file.write_text(saying("False"))
+    assert CUSTOM.fingerprint(seen_in(tmp_path, "judge.py")) not in before
+
+
+def test_what_python_has_to_look_for_has_no_fingerprint(tmp_path: Path) -> None:
+    """An installed module may change unseen; the task scorer says the same of its tasks."""
+    elsewhere = seen_in(tmp_path, "somewhere.judge:score")
+    assert CUSTOM.fingerprint(elsewhere) is None
+    assert TaskScorer(fallback="exact", scorers={"custom": CUSTOM}).fingerprint(elsewhere) is None
+
+
+class Noting(NoSandbox):
+    """A sandbox that notes its commands and starts nothing."""
+
+    def __init__(self) -> None:
+        self.commands: list[Command] = []
+
+    async def run(self, command: Command) -> Completed:
+        """Note it."""
+        self.commands.append(command)
+        return Completed(exit_code=0, stdout=b"true", stderr=b"", duration_ms=1.0, spawn_ms=1.0)
+
+
+def test_a_sandbox_is_asked_to_show_what_the_scorer_needs(tmp_path: Path) -> None:
+    """The program that calls it, the folder of its file and that of the benchmark: all whole paths."""
+    (tmp_path / "judges").mkdir()
+    (tmp_path / "judges" / "judge.py").write_text(saying("True"))
+    sandbox = Noting()
+    scorer = CustomScorer(CustomOptions(timeout_ms=5000.0, pass_at=1.0), sandbox)
+    asyncio.run(scorer.findings(seen_in(tmp_path, "judges/judge.py")))
+    (command,) = sandbox.commands
+    assert set(command.reads) >= {tmp_path / "judges", tmp_path}
+    assert Path(command.argv[-1]) in command.reads
+    assert all(path.is_absolute() for path in command.reads)

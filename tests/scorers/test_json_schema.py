@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+import subprocess
+import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +18,7 @@ from samples import judged, record
 from skilleval.domain import Verdict
 from skilleval.scorers.base import MISSING, Finding
 from skilleval.scorers.json_schema import JsonSchemaOptions, JsonSchemaScorer
+from skilleval.scorers.json_schema.exchange import Check
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
@@ -18,9 +26,9 @@ ENDLESS = "^(a|aa)+$"
 NAME_WITHOUT_END = "a" * 60 + "!"
 
 
-def finding(output: Any, schema: Any, *, draft: Any = "2020-12") -> Finding:
+def finding(output: Any, schema: Any, *, draft: Any = "2020-12", timeout_ms: float = 1000.0) -> Finding:
     """Judge one output."""
-    scorer = JsonSchemaScorer(JsonSchemaOptions(draft=draft, timeout_ms=1000.0))
+    scorer = JsonSchemaScorer(JsonSchemaOptions(draft=draft, timeout_ms=timeout_ms))
     (one,) = judged(scorer, record(output, expected={"schema": schema}))
     return one
 
@@ -114,11 +122,11 @@ def test_a_schema_that_names_its_draft_keeps_the_time_limit(draft: str) -> None:
         "definitions": {"n": {"pattern": ENDLESS}},
     }
     started = time.monotonic()
-    one = finding(NAME_WITHOUT_END, schema)
-    assert (one.verdict, one.reason) == (
-        Verdict.UNGRADED,
-        f"the pattern '{ENDLESS}' took longer than 1000 ms",
-    )
+    one = finding(NAME_WITHOUT_END, schema, timeout_ms=300.0)
+    # On a busy machine the whole check is over before the search for the pattern.
+    assert one.verdict is Verdict.UNGRADED
+    assert one.reason.startswith((f"the pattern '{ENDLESS}' took", "the check against the schema took"))
+    assert one.reason.endswith(" longer than 300 ms")
     assert time.monotonic() - started < 30
 
 
@@ -133,7 +141,7 @@ def test_a_schema_that_names_its_draft_keeps_the_time_limit(draft: str) -> None:
 def test_names_of_properties_cannot_freeze_the_run(schema: Any) -> None:
     """The names come from the skill, so their patterns are timed as well."""
     started = time.monotonic()
-    assert finding({NAME_WITHOUT_END: 1}, schema).verdict is Verdict.UNGRADED
+    assert finding({NAME_WITHOUT_END: 1}, schema, timeout_ms=300.0).verdict is Verdict.UNGRADED
     assert time.monotonic() - started < 30
 
 
@@ -240,9 +248,119 @@ def test_numbers_beyond_the_floats_break_nothing() -> None:
 
 
 def test_depth_of_an_output_cannot_break_the_reason() -> None:
-    """A value nested far beyond the recursion limit is judged, or ungraded where the schema follows it down."""
-    deep: Any = 1
-    for _ in range(50_000):
-        deep = [deep]
-    assert fits(deep, {"type": "array"})
-    assert "nested too deeply" in finding(deep, {"items": {"$ref": "#"}}).reason
+    """A value nested deeply is judged; it is ungraded where the schema follows it down, or it has no JSON text."""
+    assert fits(nested(700), {"type": "array"})
+    assert "nested too deeply" in finding(nested(700), {"items": {"$ref": "#"}}).reason
+    assert "nested too deeply" in finding(nested(50_000), {"type": "array"}).reason
+
+
+def nested(depth: int) -> Any:
+    """Give a list in a list, and so on."""
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    """Give a schema whose cost doubles with each level: each refers twice to the next."""
+    twice = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(levels)}
+    return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "object"}}}
+
+
+@pytest.mark.parametrize(
+    ("output", "schema"),
+    [
+        ([{"n": i} for i in range(60_000)], {"type": "array", "uniqueItems": True}),
+        ({"a": 1}, doubling(60)),
+    ],
+)
+def test_what_takes_years_is_ungraded_at_its_limit(output: Any, schema: Any) -> None:
+    """No keyword and no size of an output can hold up a run: the limit covers the whole check."""
+    started = time.monotonic()
+    one = finding(output, schema, timeout_ms=300.0)
+    assert (one.verdict, one.reason) == (
+        Verdict.UNGRADED,
+        "the check against the schema took longer than 300 ms",
+    )
+    assert time.monotonic() - started < 30
+    assert fits({"a": 1}, doubling(3))
+
+
+def test_others_go_on_while_a_check_lasts() -> None:
+    """The event loop is never held up, and checks side by side do not wait for each other's limit."""
+    scorer = JsonSchemaScorer(JsonSchemaOptions(draft="2020-12", timeout_ms=1500.0))
+
+    async def longest_pause() -> float:
+        check = asyncio.create_task(scorer.findings(record({"a": 1}, expected={"schema": doubling(60)})))
+        pauses, last = [0.0], time.monotonic()
+        while not check.done():
+            await asyncio.sleep(0.01)
+            pauses.append(time.monotonic() - last)
+            last = time.monotonic()
+        return max(pauses)
+
+    assert asyncio.run(longest_pause()) < 1.0
+
+
+def test_a_cancelled_check_ends_at_once_with_its_process() -> None:
+    """Ctrl-C waits for no limit, and nothing is left running."""
+    assert fits({}, {"type": "object"})
+    scorer = JsonSchemaScorer(JsonSchemaOptions(draft="2020-12", timeout_ms=600_000.0))
+
+    async def cancelled() -> int:
+        check = asyncio.create_task(scorer.findings(record({"a": 1}, expected={"schema": doubling(60)})))
+        pid = await asyncio.to_thread(busy_program)
+        check.cancel()
+        await asyncio.wait({check})
+        return pid
+
+    pid = asyncio.run(asyncio.wait_for(cancelled(), timeout=60))
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def busy_program() -> int:
+    """Wait until a program of ours that has started before checks something; give its process id."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                state, parent = stat.read_text().rpartition(")")[2].split()[:2]
+                if (state, int(parent)) == ("R", os.getpid()) and _checks(stat.parent):
+                    return int(stat.parent.name)
+        time.sleep(0.02)
+    raise TimeoutError
+
+
+def _checks(process: Path) -> bool:
+    return b"json_schema.program" in (process / "cmdline").read_bytes()
+
+
+def test_a_program_that_checks_ends_by_itself_with_nobody_to_end_it() -> None:
+    """Where skilleval is killed outright, a check that never ends does not outlive its limit for long."""
+    line = Check(schema=doubling(60), draft="7", readings=[{"a": 1}], n_errors=1, timeout_ms=100.0).line()
+    done = subprocess.run(
+        [sys.executable, "-m", "skilleval.scorers.json_schema.program"],
+        input=line,
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGALRM, b"\n")
+
+
+def test_a_program_that_breaks_off_leaves_the_task_ungraded() -> None:
+    """It says nothing about the skill, and the next check has a new one."""
+    assert fits({}, {"type": "object"})
+    scorer = JsonSchemaScorer(JsonSchemaOptions(draft="2020-12", timeout_ms=60_000.0))
+
+    async def judged_meanwhile() -> Finding:
+        check = asyncio.create_task(scorer.findings(record({"a": 1}, expected={"schema": doubling(60)})))
+        os.kill(await asyncio.to_thread(busy_program), signal.SIGKILL)
+        (one,) = await check
+        return one
+
+    one = asyncio.run(judged_meanwhile())
+    assert one.verdict is Verdict.UNGRADED
+    assert one.reason == "the check against the schema broke off without an answer"
+    assert fits({}, {"type": "object"})

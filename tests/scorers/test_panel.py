@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from samples import DONE, task, trials
 
-from skilleval.domain import Evaluator, Reply, Score, Status, Trial, Verdict
+from skilleval.domain import Evaluator, Reply, Score, Status, Task, Trial, Verdict
 from skilleval.scorers.base import Finding, ScorerInfo, ScoringRecord
 from skilleval.scorers.exact import ExactOptions, ExactScorer
 from skilleval.scorers.panel import Panel
@@ -23,15 +24,16 @@ def scored(panel: Panel, trial: Trial, reply: Reply) -> tuple[Score, ...]:
 
 
 class Fixed:
-    """A scorer that always says the same number."""
+    """A scorer that always says the same number, and counts how often it was asked."""
 
-    info = ScorerInfo(kind="fixed", version="7")
-
-    def __init__(self, score: float) -> None:
+    def __init__(self, score: float, *, version: str = "7", **options: float) -> None:
+        self.info = ScorerInfo(kind="fixed", version=version, options=options)
+        self.asked = 0
         self._score = score
 
     async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
         """Pass with the number."""
+        self.asked += 1
         return (Finding(verdict=Verdict.PASSED, score=self._score, check=record.task_id),)
 
 
@@ -87,3 +89,64 @@ def test_output_null_and_no_output_differ() -> None:
     (given,) = scored(panel, trial, Reply(status=Status.COMPLETED, output="null"))
     (absent,) = scored(panel, trial, Reply(status=Status.COMPLETED, output=None))
     assert (given.passed, absent.passed) == (True, False)
+
+
+def key(scorer: Fixed, *tasks: Task) -> str:
+    """Give the key of a score."""
+    (trial,) = trials(*tasks)
+    (row,) = scored(Panel({"fixed": scorer}), trial, DONE)
+    return row.score_key
+
+
+def test_the_score_key_covers_all_that_judges() -> None:
+    """Another call, version, option, expectation or evaluator may judge differently, so it has another key."""
+    keys = [
+        key(Fixed(1.0)),
+        key(Fixed(1.0), task(input={"a": 5})),
+        key(Fixed(1.0, version="8")),
+        key(Fixed(1.0, tolerance=0.1)),
+        key(Fixed(1.0), task(value=4)),
+        key(Fixed(1.0), task(evaluator=Evaluator(kind="fixed"))),
+        key(Fixed(1.0), task(evaluator=Evaluator(kind="fixed", options={"tolerance": 0.1}))),
+    ]
+    assert len({len(one) for one in keys} | {32}) == 1
+    assert len(set(keys)) == len(keys)
+    assert key(Fixed(0.0)) == keys[0]
+
+
+def test_a_known_score_of_the_same_key_is_not_made_again() -> None:
+    """It stands under the name that the scorer has in this config, with the run that made it."""
+    (trial,) = trials()
+    scorer = Fixed(0.5)
+    known = [replace(one, reused_from="r1") for one in scored(Panel({"old": scorer}), trial, DONE)]
+    (again,) = asyncio.run(Panel({"new": scorer}).scores(trial, DONE, known))
+    assert (again.scorer, again.score, again.reused_from) == ("new", 0.5, "r1")
+    assert scorer.asked == 1
+
+
+def test_a_known_score_of_another_key_is_of_no_use() -> None:
+    """A new version of the scorer judges for itself."""
+    (trial,) = trials()
+    known = scored(Panel({"fixed": Fixed(0.5)}), trial, DONE)
+    (row,) = asyncio.run(Panel({"fixed": Fixed(0.25, version="8")}).scores(trial, DONE, known))
+    assert (row.score, row.reused_from) == (0.25, None)
+
+
+def test_what_could_not_be_graded_is_tried_again() -> None:
+    """A scorer that was broken then may work now."""
+    (trial,) = trials()
+    known = [
+        replace(one, score=None, verdict=Verdict.UNGRADED)
+        for one in scored(Panel({"fixed": Fixed(0.5)}), trial, DONE)
+    ]
+    (row,) = asyncio.run(Panel({"fixed": Fixed(0.5)}).scores(trial, DONE, known))
+    assert row.score == 0.5
+
+
+def test_without_a_call_key_nothing_is_known_for_certain() -> None:
+    """A trial of an old run has no call key, so its scores have no key either and are never reused."""
+    (trial,) = trials()
+    (row,) = scored(Panel({"fixed": Fixed(0.5)}), replace(trial, call_key=""), DONE)
+    assert row.score_key == ""
+    (again,) = asyncio.run(Panel({"fixed": Fixed(0.25)}).scores(replace(trial, call_key=""), DONE, [row]))
+    assert again.score == 0.25

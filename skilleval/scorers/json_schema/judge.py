@@ -1,139 +1,28 @@
-"""`json_schema`: the answer fits the JSON Schema that the task expects."""
+"""Holds values against a JSON Schema, each schema on its own: an `$id` names nothing outside, nothing is fetched."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
-from typing import Annotated, Any, Literal, cast
+from typing import Any, cast
 
 from jsonschema import FormatChecker
 from jsonschema.exceptions import FormatError, SchemaError, ValidationError
 from jsonschema.protocols import Validator
 from jsonschema.validators import Draft7Validator, Draft202012Validator, extend, validator_for
-from pydantic import Field
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import EMPTY_REGISTRY
 
-from skilleval.scorers.base import MISSING, Finding, ScorerInfo, ScoringRecord, ungraded
-from skilleval.scorers.findings import decided, no_output, shown_output
 from skilleval.scorers.formats import FORMATS
-from skilleval.scorers.options import with_task_options
+from skilleval.scorers.json_schema.exchange import Draft, UnusableSchemaError
 from skilleval.scorers.patterns import TimedSearch, UnusablePatternError
-from skilleval.scorers.values import shown, unwrapped
-from skilleval.strict import StrictModel
-
-Draft = Literal["7", "2020-12"]
+from skilleval.scorers.values import shown
 
 _DEFAULT: Mapping[str, Any] = {"7": Draft7Validator, "2020-12": Draft202012Validator}
-_NAMED_ERRORS = 3
 _LONGEST_MESSAGE = 160
-_ABOUT_TEXT = frozenset(
-    {
-        *("type", "const", "enum", "pattern", "minLength", "maxLength", "format", "contentEncoding"),
-        *("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if"),
-    }
-)
-"""Keywords on the top level of a schema by which it may say something of a text."""
 _DATA = frozenset({"const", "enum", "default", "examples"})
-
-
-class JsonSchemaOptions(StrictModel):
-    """`conf/scorer/json_schema.yaml`."""
-
-    draft: Draft
-    timeout_ms: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
-
-class UnusableSchemaError(ValueError):
-    """A schema that judges nothing, or that cannot be applied; the message says why."""
-
-
-class JsonSchemaScorer:
-    """Passes when the answer fits `expected.schema`; a text is read as JSON first.
-
-    Each schema is on its own: an `$id` names nothing outside, and nothing is ever fetched. A schema that accepts or
-    refuses everything, or is malformed, leaves the task ungraded.
-    """
-
-    Options = JsonSchemaOptions
-
-    def __init__(self, options: JsonSchemaOptions) -> None:
-        self._options = options
-        self.info = ScorerInfo(kind="json_schema", version="1", options=options.model_dump())
-
-    async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
-        """Give one finding with score 0 or 1; ungraded where the schema cannot judge."""
-        if "schema" not in record.expected:
-            return (ungraded("nothing to check: the task expects no `schema`"),)
-        options = with_task_options(record, self.info.kind, self._options)
-        try:
-            return (await asyncio.to_thread(_finding, record.expected["schema"], record.output, options),)
-        except (UnusableSchemaError, UnusablePatternError) as error:
-            return (ungraded(str(error)),)
-
-
-def _finding(schema: Any, output: Any, options: JsonSchemaOptions) -> Finding:
-    if schema == {} or isinstance(schema, bool):
-        always = "refuses" if schema is False else "accepts"
-        raise UnusableSchemaError(f"the schema {shown(schema)} {always} every output: nothing to check")
-    judge = SchemaJudge(schema, options.draft)
-    if judge.is_vacuous:
-        raise UnusableSchemaError("the schema has no keyword that checks anything")
-    if output is MISSING:
-        return no_output()
-    search = TimedSearch(options.timeout_ms)
-    complaints: list[list[str]] = []
-    for reading in _readings(output, schema):
-        complaints.append(judge.errors(reading, search))
-        if not complaints[-1]:
-            return decided(passed=True)
-    if not complaints:
-        return decided(passed=False, reason="the output is a text and no JSON", evidence=shown_output(output))
-    # The reading that comes nearest explains best what is wrong: few errors, and not at the root.
-    nearest = min(complaints, key=lambda errors: (len(errors), errors[0].startswith("$:")))
-    return decided(passed=False, reason=_listed(nearest), evidence=shown_output(output))
-
-
-def _readings(output: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """Give what the schema may be about: the output whole, then unwrapped; a text as JSON, then as it is.
-
-    A schema without `required` accepts any object, and one without `type` any text. So a wrapped answer counts whole
-    only if the schema speaks of one of its keys, and a text as it is only if the schema can be about a text.
-    """
-    answer = unwrapped(output)
-    words = json.dumps(schema, ensure_ascii=False)
-    if answer is output or any(json.dumps(key, ensure_ascii=False) in words for key in output):
-        yield from _as_json(output, schema)
-    if answer is not output:
-        yield from _as_json(answer, schema)
-
-
-def _as_json(answer: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    parsed = parsed_text(answer) if isinstance(answer, str) else answer
-    if parsed is not MISSING:
-        yield parsed
-    if isinstance(answer, str) and schema.keys() & _ABOUT_TEXT:
-        yield answer
-
-
-def parsed_text(text: str) -> Any:
-    """Read a text as JSON; `MISSING` where it is none (NaN and infinity are none)."""
-    try:
-        return json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return MISSING
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(word)
-
-
-def _listed(errors: list[str]) -> str:
-    more = " …" if len(errors) > _NAMED_ERRORS else ""
-    return "; ".join(errors[:_NAMED_ERRORS]) + more
 
 
 class SchemaJudge:
@@ -156,7 +45,7 @@ class SchemaJudge:
         schema = cast("Mapping[str, Any]", self._validator.schema)
         return not schema.keys() & self._validator.VALIDATORS.keys()
 
-    def errors(self, value: Any, search: TimedSearch, limit: int = _NAMED_ERRORS + 1) -> list[str]:
+    def errors(self, value: Any, search: TimedSearch, limit: int) -> list[str]:
         """Give the first errors of a value, each with its JSON path; empty where it fits."""
         validator = self._validator.evolve(format_checker=_Checker(search))
         try:
