@@ -62,7 +62,12 @@ def canonical_json(value: object) -> str:
 
 def content_hash(*parts: object) -> str:
     """Hash JSON values into 32 hexadecimal digits (128 bits of SHA-256)."""
-    return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return short_hash(canonical_json(parts))
+
+
+def short_hash(text: str) -> str:
+    """Hash a text into 32 hexadecimal digits (128 bits of SHA-256)."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +175,9 @@ class Condition:
 class Trial:
     """One repeat of one task under one condition. `trial_id` is a content hash, equal in every run.
 
-    `timeout_ms` is the task's own where it has one, else the run's.
+    `timeout_ms` is the task's own where it has one, else the run's. `call_key` is a content hash of what is asked of
+    the skill and how: equal keys may share an attempt. Unlike `trial_id` it names neither benchmark nor task, for
+    neither reaches the skill; it is empty where an old run did not keep it.
     """
 
     trial_id: str
@@ -182,18 +189,11 @@ class Trial:
     repeat: int
     seed: int
     timeout_ms: float
+    call_key: str
 
     def retries(self, of_run: int) -> int:
         """Give the retries allowed: a skill's own file may ask for more patience than the run, not for less."""
         return max(of_run, int(self.skill.adapter_options.get("retries", 0)))
-
-    @property
-    def call_key(self) -> str:
-        """Content hash of what is asked of the skill and how: equal keys may share an attempt.
-
-        Unlike `trial_id` it does not name benchmark and task, and not what is expected: neither reaches the skill.
-        """
-        return content_hash(self.condition_id, dict(self.task.input), self.timeout_ms, self.repeat, self.seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,6 +240,8 @@ class Score:
     """One check of one scorer on one attempt: a value in [0, 1], or null with the verdict `ungraded`.
 
     `scorer` is the name in the config (`scorers.<name>`), `rule` the kind that judged (`exact`, `contains`, …).
+    `score_key` is a content hash of the call and of all that judged it; empty where not all of that is known, and then
+    the score is never reused. `reused_from` is the run that judged, where it is an earlier one.
     """
 
     scorer: str
@@ -277,9 +279,10 @@ class TrialRecord:
     """A finished trial: its tries (the last one is the attempt), its scores and the times around it.
 
     `queue_ms` runs from the start of the run until a worker took the trial; `scoring_ms` covers all scorers.
-    None of them is part of the skill's latency. `concurrency` trials were allowed at once, `in_flight` were running
-    when this one began, itself included. `serial_latency_ms` is the latency of a further call that had the machine to
-    itself. `reused_from` is the run that made the attempt, where it is an earlier one.
+    None of them is part of the skill's latency. `concurrency` trials were allowed at once; `in_flight` calls were
+    running when the last try began, itself included (null where an old run did not count them). `serial_latency_ms` is
+    the latency of a further call that had the machine to itself. `reused_from` is the run that made the attempt, where
+    it is an earlier one.
     """
 
     trial: Trial
@@ -289,7 +292,7 @@ class TrialRecord:
     queue_ms: float
     scoring_ms: float
     concurrency: int
-    in_flight: int = 1
+    in_flight: int | None = 1
     serial_latency_ms: float | None = None
     reused_from: str | None = None
 

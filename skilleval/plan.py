@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from skilleval.domain import Benchmark, Condition, Skill, Task, Trial, content_hash
+from skilleval.domain import Benchmark, Condition, Skill, Task, Trial, content_hash, short_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,26 +53,28 @@ class _Cell:
     benchmark: Benchmark
     task: Task
     timeout_ms: float
+    trial_hash: str
     call_hash: str
 
     @classmethod
     def of(cls, planned: PlannedSkill, benchmark: Benchmark, task: Task, options: PlanOptions) -> _Cell:
         timeout_ms = _limit(task, planned.skill, options)
         condition_id = planned.condition.condition_id
-        call_hash = content_hash(condition_id, benchmark.id, task.id, dict(task.input), float(timeout_ms))
+        call = (dict(task.input), float(timeout_ms))
         return cls(
             planned=planned,
             condition_id=condition_id,
             benchmark=benchmark,
             task=task,
             timeout_ms=float(timeout_ms),
-            call_hash=call_hash,
+            trial_hash=content_hash(condition_id, benchmark.id, task.id, *call),
+            call_hash=content_hash(condition_id, *call),
         )
 
     def trial(self, repeat: int, run_seed: int) -> Trial:
         seed = trial_seed(run_seed, self.benchmark.id, self.task.id, repeat)
         return Trial(
-            trial_id=hashlib.sha256(f"{self.call_hash}:{repeat}:{seed}".encode()).hexdigest()[:32],
+            trial_id=short_hash(f"{self.trial_hash}:{repeat}:{seed}"),
             condition_id=self.condition_id,
             condition=self.planned.condition,
             skill=self.planned.skill,
@@ -81,6 +83,7 @@ class _Cell:
             repeat=repeat,
             seed=seed,
             timeout_ms=self.timeout_ms,
+            call_key=short_hash(f"{self.call_hash}:{repeat}:{seed}"),
         )
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar, runtime_checkable
 
 from skilleval.adapters.base import Adapter, Call
 from skilleval.clock import Clock
@@ -34,15 +34,34 @@ class Sink(Protocol):
 class Judge(Protocol):
     """Scores an attempt, or says that judging broke."""
 
-    async def scores(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
-        """Give at least one score a scorer."""
+    async def scores(self, trial: Trial, reply: Reply, known: Sequence[Score] = ()) -> tuple[Score, ...]:
+        """Give at least one score a scorer; those among `known` that would come out the same are not made again."""
 
     def ungraded(self, reason: str) -> tuple[Score, ...]:
         """Give one ungraded score a scorer."""
 
 
+class Past(Protocol):
+    """Remembers finished trials."""
+
+    def record(self, trial: Trial) -> TrialRecord | None:
+        """Give the finished trial whose attempt this one takes over; null where the skill is to be called.
+
+        Trials are asked for in the order of the plan. `reused_from` of the record and of its scores names the run that
+        made them.
+        """
+
+
 Observer = Callable[[TrialRecord], None]
 """Called for each trial after it is durable."""
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """An observer that tells one pass over the trials from the next."""
+
+    def begin(self, title: str, total: int) -> None:
+        """A further pass begins, over so many trials."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +85,19 @@ class RunnerOptions:
         return max(pause, reply.retry_after_s or 0.0)
 
 
+class _Flights:
+    """Counts the calls that are under way."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runner:
-    """Runs trials. `adapters` maps an adapter kind (`trial.condition.adapter`) to what drives it."""
+    """Runs trials. `adapters` maps an adapter kind (`trial.condition.adapter`) to what drives it.
+
+    A trial that `past` remembers is scored without a call.
+    """
 
     adapters: Mapping[str, Adapter]
     judge: Judge
@@ -76,6 +105,8 @@ class Runner:
     options: RunnerOptions
     clock: Clock
     observe: Observer
+    past: Past | None = None
+    _flights: _Flights = field(default_factory=_Flights, init=False)
 
     async def run(self, trials: Sequence[Trial]) -> None:
         """Run all trials. Cancelling ends the children of running trials and leaves what is done in the sink."""
@@ -90,6 +121,19 @@ class Runner:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
 
+    async def measure(self, records: Iterable[TrialRecord]) -> None:
+        """Call each of these trials once more, one at a time, and write it again with the latency of that call.
+
+        Only the time counts: what the skill answers is not kept. Where it does not complete the latency stays null.
+        """
+        for record in records:
+            one = await self._try(record.trial, 0, 0.0)
+            latency_ms = one.reply.latency_ms if one.reply.status is Status.COMPLETED else None
+            measured = replace(record, serial_latency_ms=latency_ms)
+            self.sink.write(measured)
+            self.observe(measured)
+            await asyncio.sleep(0)  # an adapter that never waits must not keep Ctrl-C from being heard
+
     async def _work(self, pending: Iterator[Trial], started: float) -> None:
         breath = started
         for trial in pending:
@@ -102,38 +146,57 @@ class Runner:
                 breath = self.clock.monotonic()
 
     async def _record(self, trial: Trial, queue_ms: float) -> TrialRecord:
-        tries = await self._tries(trial)
-        ended_at = self.clock.utc()
+        remembered = self.past.record(trial) if self.past is not None else None
+        attempted = remembered or await self._attempted(trial)
         scoring_started = self.clock.monotonic()
         scores = await _guarded(
-            self.judge.scores(trial, tries[-1].reply),
+            self.judge.scores(trial, attempted.attempt, attempted.scores),
             lambda reason: self.judge.ungraded(f"scorer broke: {reason}"),
         )
+        return replace(
+            attempted,
+            trial=trial,
+            scores=scores,
+            queue_ms=queue_ms,
+            scoring_ms=self.clock.elapsed_ms(scoring_started),
+        )
+
+    async def _attempted(self, trial: Trial) -> TrialRecord:
+        """Call the skill; the record lacks what comes after: its scores."""
+        tries, in_flight = await self._tries(trial)
         return TrialRecord(
             trial=trial,
             tries=tries,
-            scores=scores,
-            ended_at=ended_at,
-            queue_ms=queue_ms,
-            scoring_ms=self.clock.elapsed_ms(scoring_started),
+            scores=(),
+            ended_at=self.clock.utc(),
+            queue_ms=0.0,
+            scoring_ms=0.0,
             concurrency=self.options.concurrency,
+            in_flight=in_flight,
         )
 
-    async def _tries(self, trial: Trial) -> tuple[Try, ...]:
+    async def _tries(self, trial: Trial) -> tuple[tuple[Try, ...], int]:
+        """Call the skill until it is done; say beside it how many calls were under way when the last one began."""
+        in_flight = self._flights.n + 1
         done = [await self._try(trial, 0, 0.0)]
         retries = trial.retries(self.options.retries)
         if not (done[-1].reply.retryable and retries):
-            return tuple(done)
+            return tuple(done), in_flight
         rng = random.Random(trial.seed)  # noqa: S311 - spreads retries; no secret
         while done[-1].reply.retryable and len(done) <= retries:
             pause_s = self.options.pause_s(len(done), done[-1].reply, rng)
             await self.clock.sleep(pause_s)
+            in_flight = self._flights.n + 1
             done.append(await self._try(trial, len(done), pause_s * 1000))
-        return tuple(done)
+        return tuple(done), in_flight
 
     async def _try(self, trial: Trial, try_index: int, backoff_ms: float) -> Try:
         started_at = self.clock.utc()
-        reply = await _guarded(self._reply(trial, try_index), _adapter_broke)
+        self._flights.n += 1
+        try:
+            reply = await _guarded(self._reply(trial, try_index), _adapter_broke)
+        finally:
+            self._flights.n -= 1
         return Try(try_index=try_index, started_at=started_at, backoff_ms=backoff_ms, reply=reply)
 
     async def _reply(self, trial: Trial, try_index: int) -> Reply:

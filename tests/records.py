@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from samples import DONE, task, trials
+from samples import DONE, planned, task, trials
 
 from skilleval.clock import Clock
 from skilleval.domain import Reply, TrialRecord, Try
@@ -23,9 +23,9 @@ _START = datetime(2026, 11, 1, 8, tzinfo=UTC)
 _PANEL = Panel({"exact": ExactScorer(ExactOptions(case_sensitive=True, strip=True, tolerance=0.0))})
 
 
-def record_of(replies: Sequence[Reply], repeat: int) -> TrialRecord:
+def record_of(replies: Sequence[Reply], repeat: int, *, adapter: str = "replay") -> TrialRecord:
     """Give the record of a trial whose tries ended like this, a second apart."""
-    trial = trials(task(), repeats=repeat + 1)[repeat]
+    trial = trials(task(), skills=(planned(adapter=adapter),), repeats=repeat + 1)[repeat]
     tries = tuple(
         Try(try_index=i, started_at=_START + timedelta(seconds=i), backoff_ms=0.0, reply=reply)
         for i, reply in enumerate(replies)
@@ -48,12 +48,17 @@ def open_journal(root: Path, run_id: str) -> tuple[Path, Journal]:
 
 
 def written(
-    root: Path, trials_replies: Sequence[Sequence[Reply]], *, run_id: str = "r1", compacted: bool = True
+    root: Path,
+    trials_replies: Sequence[Sequence[Reply]],
+    *,
+    run_id: str = "r1",
+    compacted: bool = True,
+    adapter: str = "replay",
 ) -> Path:
     """Write a run of one repeat a list of replies; give its folder."""
     folder, journal = open_journal(root, run_id)
     for repeat, replies in enumerate(trials_replies):
-        journal.write(record_of(replies, repeat))
+        journal.write(record_of(replies, repeat, adapter=adapter))
     journal.close()
     if compacted:
         compact(folder)

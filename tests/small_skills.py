@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from skilleval.cli import run
@@ -60,9 +61,9 @@ class Said:
 def said(*arguments: object) -> Said:
     """Run a command line in this process, which is much faster than the installed script.
 
-    It stands in the folder of the test run, so paths are whole.
+    It stands in a folder that is thrown away, so paths are whole and nothing is left where the tests were started.
     """
     out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
+    with TemporaryDirectory() as nowhere, chdir(nowhere), redirect_stdout(out), redirect_stderr(err):
         code = run([str(one) for one in arguments])
     return Said(code=code, out=out.getvalue(), err=err.getvalue())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from samples import benchmark, planned, skill, task, trials
 
+from skilleval.domain import Trial
 from skilleval.plan import PlanOptions, build_trials, longest_duration_s, trial_seed
 
 
@@ -58,6 +59,32 @@ def test_what_is_expected_is_not_part_of_the_call() -> None:
     (before,) = trials(task(value=3))
     (after,) = trials(task(value=4))
     assert before.trial_id == after.trial_id
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        trials(task(input={"a": 1, "b": 3})),
+        trials(task(timeout_ms=5.0)),
+        trials(skills=(planned(skill(digest="2" * 64)),)),
+        trials(skills=(planned(isolation="worker"),)),
+        trials(skills=(planned(options_digest="x"),)),
+        trials(seed=1),
+        trials(repeats=2)[1:],
+    ],
+)
+def test_whatever_reaches_the_skill_changes_the_call_key(changed: tuple[Trial, ...]) -> None:
+    """Attempts are shared only by calls that are the same to the skill."""
+    (before,) = trials()
+    assert before.call_key not in {trial.call_key for trial in changed}
+
+
+def test_what_is_expected_is_not_part_of_the_call_key() -> None:
+    """Another expected value, tag or weight asks the skill for nothing else."""
+    (before,) = trials(task(value=3))
+    (after,) = trials(task(value=4, tags=("new",), weight=2.0))
+    assert before.call_key == after.call_key
+    assert before.call_key != before.trial_id
 
 
 def test_seeds_differ_by_repeat_and_are_shared_by_skills() -> None:

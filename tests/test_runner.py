@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -11,7 +12,7 @@ from samples import DONE, planned, skill, task, trials
 from skilleval.adapters.base import Call
 from skilleval.clock import Clock
 from skilleval.domain import Reply, Score, Status, Trial, TrialRecord, Verdict
-from skilleval.runner import Runner, RunnerOptions
+from skilleval.runner import Past, Runner, RunnerOptions
 
 CRASH = Reply(status=Status.SKILL_ERROR, failure_kind="exit_code", retryable=True)
 OPTIONS = RunnerOptions(
@@ -59,8 +60,9 @@ class Judge:
     def __init__(self, *, broken: bool = False) -> None:
         self._broken = broken
 
-    async def scores(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
-        """Give one score."""
+    async def scores(self, trial: Trial, reply: Reply, known: Sequence[Score] = ()) -> tuple[Score, ...]:
+        """Give one score, made anew whatever is known."""
+        del known
         if self._broken:
             message = f"cannot judge {trial.task.id}"
             raise ValueError(message)
@@ -97,13 +99,14 @@ def _score(verdict: Verdict, score: float | None, reason: str = "") -> Score:
     )
 
 
-def run(
+def run(  # noqa: PLR0913 - keywords: each test changes one part
     laid_out: Sequence[Trial],
     answer: Callable[[Call], Reply],
     *,
     options: RunnerOptions = OPTIONS,
     judge: Judge | None = None,
     clock: Clock | None = None,
+    past: Past | None = None,
 ) -> tuple[list[TrialRecord], Scripted]:
     """Run trials by a scripted adapter."""
     sink, adapter = Kept(), Scripted(answer)
@@ -114,6 +117,7 @@ def run(
         options=options,
         clock=clock or QuickClock(),
         observe=lambda record: None,
+        past=past,
     )
     asyncio.run(runner.run(laid_out))
     return sink.records, adapter
@@ -221,6 +225,89 @@ def test_pauses_are_capped_and_jittered() -> None:
     jittered = [replaced(jitter=0.5).pause_s(1, CRASH, Random(seed)) for seed in range(50)]
     assert all(0.5 <= pause <= 1.0 for pause in jittered)
     assert len(set(jittered)) == 50
+
+
+def test_calls_under_way_are_counted() -> None:
+    """A trial knows how many calls ran when its own began; fewer than allowed where there are fewer."""
+    records, _ = run(trials(task(), repeats=6), lambda call: DONE, options=replaced(concurrency=3))
+    assert sorted(record.in_flight or 0 for record in records)[:3] == [1, 2, 3]
+    assert max(record.in_flight or 0 for record in records) == 3
+    (alone,), _ = run(trials(), lambda call: DONE, options=replaced(concurrency=3))
+    assert (alone.in_flight, alone.concurrency) == (1, 3)
+
+
+def test_a_pause_before_a_retry_is_no_call_under_way() -> None:
+    """What waits for its next try does not load the machine; the last try counts anew."""
+
+    class Late(QuickClock):
+        async def sleep(self, seconds: float) -> None:
+            del seconds
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+    records, _ = run(
+        trials(task(), repeats=2),
+        lambda call: DONE if call.repeat or call.try_index else CRASH,
+        options=replaced(retries=1),
+        clock=Late(),
+    )
+    by_repeat = {record.trial.repeat: record for record in records}
+    assert (len(by_repeat[0].tries), by_repeat[0].in_flight) == (2, 1)
+
+
+class Remembered:
+    """A past that knows the trials of some repeats."""
+
+    def __init__(self, records: Sequence[TrialRecord]) -> None:
+        self._records = {record.trial.trial_id: record for record in records}
+
+    def record(self, trial: Trial) -> TrialRecord | None:
+        """Give the record under the name of its run."""
+        found = self._records.get(trial.trial_id)
+        return None if found is None else dataclasses.replace(found, reused_from="earlier")
+
+
+def test_what_is_remembered_calls_no_skill() -> None:
+    """The attempt is taken over as it was, and judged in this run; other trials are run."""
+    laid_out = trials(task(), repeats=3)
+    slow = Reply(status=Status.COMPLETED, output="1", latency_ms=77.0)
+    before, _ = run(laid_out[:2], lambda call: slow, options=replaced(concurrency=1))
+    called: list[int] = []
+    records, _ = run(
+        laid_out,
+        lambda call: called.append(call.repeat) or DONE,  # type: ignore[func-returns-value]
+        past=Remembered(before),
+    )
+    by_repeat = {record.trial.repeat: record for record in records}
+    assert called == [2]
+    assert [by_repeat[repeat].reused_from for repeat in range(3)] == ["earlier", "earlier", None]
+    assert (by_repeat[0].attempt.latency_ms, by_repeat[0].concurrency) == (77.0, 1)
+    assert all(record.scores[0].passed for record in records)
+
+
+def test_the_second_pass_calls_one_at_a_time_and_keeps_only_the_time() -> None:
+    """Each record comes again as it was, with the latency of its further call; null where that call failed."""
+    laid_out = trials(task("good"), task("bad"), repeats=2)
+    records, _ = run(laid_out, lambda call: DONE)
+
+    def again(call: Call) -> Reply:
+        failed = Reply(status=Status.TIMEOUT, latency_ms=1000.0)
+        return failed if call.task_id == "bad" else Reply(status=Status.COMPLETED, output="9", latency_ms=4.0)
+
+    sink, adapter = Kept(), Scripted(again)
+    runner = Runner(
+        adapters={"replay": adapter},
+        judge=Judge(broken=True),
+        sink=sink,
+        options=OPTIONS,
+        clock=QuickClock(),
+        observe=lambda record: None,
+    )
+    asyncio.run(runner.measure(records))
+    assert adapter.most == 1
+    expected = [4.0 if one.trial.task.id == "good" else None for one in records]
+    assert [one.serial_latency_ms for one in sink.records] == expected
+    assert [dataclasses.replace(one, serial_latency_ms=None) for one in sink.records] == records
 
 
 def test_a_full_disk_ends_the_run_with_its_error() -> None:

@@ -61,6 +61,7 @@ COUNTS: tuple[Metric, ...] = (
     _count("n_skill_error", pl.col("status") == Status.SKILL_ERROR.value, "the skill broke"),
     _count("n_infrastructure", _SPOILED, "spoiled by provider, sandbox or permissions: nobody's failure"),
     _count("n_ungraded", _UNGRADED, "completed, but no verdict could be given"),
+    _count("n_reused", pl.col("is_reused"), "whose attempt was made by an earlier run: no skill was called"),
 )
 
 

@@ -9,6 +9,7 @@ from skilleval.analytics.metric import Metric
 from skilleval.domain import Status
 
 _LATENCY = pl.col("counted_latency_ms")
+_REUSED = pl.col("is_reused")
 # 0.07 * 100 is a little above 7 in binary: without this slack its rank would be 8.
 _RANK_SLACK = 1e-9
 
@@ -40,6 +41,17 @@ def _total(name: str, unit: str) -> Metric:
     )
 
 
+def _spent(name: str, counted: pl.Expr, doc: str) -> Metric:
+    """Sum the prices of some trials; null where no trial at all has one."""
+    price = pl.col("cost_usd")
+    return Metric(
+        name=name,
+        expr=pl.when(price.is_not_null().any()).then(price.filter(counted).sum()),
+        unit="USD",
+        doc=doc,
+    )
+
+
 DISTRIBUTION: tuple[Metric, ...] = (
     *(latency_percentile(percent) for percent in (50, 95, 99)),
     *(latency_percentile(percent) for percent in (10, 25, 75, 90)),
@@ -56,6 +68,13 @@ DISTRIBUTION: tuple[Metric, ...] = (
         expr=trial_count(_LATENCY.is_not_null() & (pl.col("status") == Status.TIMEOUT.value)),
         unit="trials",
         doc="those of them that were cut off: their latency is a lower bound",
+    ),
+    Metric(
+        name="spawn_p50_ms",
+        expr=nearest_rank(pl.col("spawn_ms").filter(~_REUSED), 0.5),
+        unit="ms",
+        source="nearest rank",
+        doc="median time to start a process, which is no part of the latency; attempts of earlier runs stay out",
     ),
     Metric(name="n_tries", expr=pl.col("n_tries").sum(), unit="tries", doc="executions, retries included"),
     Metric(
@@ -75,5 +94,6 @@ DISTRIBUTION: tuple[Metric, ...] = (
         unit="trials",
         doc="trials with a price",
     ),
-    _total("cost_usd", "USD"),
+    _spent("cost_usd", ~_REUSED, "what this run spent: attempts of earlier runs cost it nothing"),
+    _spent("reused_cost_usd", _REUSED, "what the attempts of earlier runs had cost there"),
 )

@@ -21,7 +21,7 @@ _LOW_INDEX, _HIGH_INDEX = 25, 975
 _N = pl.len().cast(pl.Int64)
 _SCORE = pl.col("score").fill_null(0.0)
 _WEIGHT = pl.col("task_weight")
-_LATENCY = pl.col("latency_ms").filter(COMPLETED & (pl.col("latency_ms") > 0))
+_LATENCY = pl.col("counted_latency_ms").filter(COMPLETED & (pl.col("counted_latency_ms") > 0))
 _BOUNDS = pl.Struct({"low": pl.Float64(), "high": pl.Float64()})
 
 

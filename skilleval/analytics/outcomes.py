@@ -12,6 +12,8 @@ from skilleval.domain import Status, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from skilleval.analytics.spec import AnalysisSpec
+
 TRIAL_KEYS = ("run_id", "trial_id")
 
 _CONDITION = (
@@ -39,6 +41,9 @@ _FROM_TRIALS = (
     "repeat",
     "status",
     "latency_ms",
+    "serial_latency_ms",
+    "spawn_ms",
+    "reused_from",
     "timeout_ms",
     "n_tries",
     "input_tokens",
@@ -79,7 +84,7 @@ def trial_outcomes(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
 
     Grain: one row a trial × scorer of its run.
     Columns: those of `trials` that group or measure, then `scorer`, `passed` and `score` (null when ungraded),
-        `verdict`, `is_infrastructure`, `graded`, `counted_latency_ms`.
+        `verdict`, `is_infrastructure`, `graded`, `is_reused`.
     """
     scorers = scores.select("run_id", "scorer").unique()
     judged = summarise(scores, by=(*TRIAL_KEYS, "scorer"), metrics=_judgement())
@@ -94,7 +99,7 @@ def trial_outcomes(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
             ),
             verdict=_verdict(),
             graded=pl.col("passed").is_not_null(),
-            counted_latency_ms=_counted_latency(),
+            is_reused=pl.col("reused_from").is_not_null(),
         )
     )
 
@@ -114,12 +119,21 @@ def _verdict() -> pl.Expr:
     return pl.when(passed.is_null()).then(pl.lit(Verdict.UNGRADED.value)).otherwise(said)
 
 
-def _counted_latency() -> pl.Expr:
-    """Give the latency that enters percentiles: a timeout stays in, cut off at its limit at the latest."""
+def with_counted_latency(outcomes: pl.LazyFrame, spec: AnalysisSpec) -> pl.LazyFrame:
+    """Add the latency that enters percentiles: a timeout stays in, cut off at its limit at the latest.
+
+    A trial that broke has none where latency was measured in a further call, for that is made of completed ones only.
+
+    Grain: unchanged.
+    Columns: as given, plus `counted_latency_ms`.
+    """
     latency = pl.col("latency_ms").fill_nan(None)
     censored = pl.coalesce(latency, pl.col("timeout_ms"))
+    measured = pl.col("serial_latency_ms").fill_nan(None) if spec.serial_latency else latency
     timed_out = pl.col("status") == Status.TIMEOUT.value
-    return pl.when(~pl.col("is_infrastructure")).then(pl.when(timed_out).then(censored).otherwise(latency))
+    counts = ~pl.col("is_infrastructure") & (pl.lit(spec.reused_latency) | ~pl.col("is_reused"))
+    counted = pl.when(counts).then(pl.when(timed_out).then(censored).otherwise(measured))
+    return outcomes.with_columns(counted_latency_ms=counted)
 
 
 def with_group_counts(outcomes: pl.LazyFrame, *, by: Sequence[str]) -> pl.LazyFrame:

@@ -7,7 +7,12 @@ import polars as pl
 from skilleval.analytics.completion import COMPLETION, COUNTS
 from skilleval.analytics.eval_skills import seed_metrics, with_seed_composite
 from skilleval.analytics.metric import derive, summarise
-from skilleval.analytics.outcomes import CONDITION_KEYS, trial_outcomes, with_group_counts
+from skilleval.analytics.outcomes import (
+    CONDITION_KEYS,
+    trial_outcomes,
+    with_counted_latency,
+    with_group_counts,
+)
 from skilleval.analytics.spec import AnalysisSpec, Preset
 from skilleval.analytics.uncertainty import UNCERTAINTY, completion_interval, effective_n
 
@@ -23,7 +28,7 @@ def by_tag(trials: pl.LazyFrame, scores: pl.LazyFrame, *, spec: AnalysisSpec) ->
     Grain: one row a tag × condition × scorer × benchmark version, sorted.
     Columns: `tag`, `CONDITION_KEYS`, `n_tasks`, `n_graded`, `n_passed`, `completion_rate`, `ci_low`, `ci_high`.
     """
-    outcomes = trial_outcomes(trials, scores)
+    outcomes = with_counted_latency(trial_outcomes(trials, scores), spec)
     tags = pl.col("task_tags").list.unique(maintain_order=True)
     tagged = outcomes.with_columns(tag=tags).explode("tag").filter(pl.col("tag").is_not_null())
     rows = with_group_counts(tagged, by=_KEYS)

@@ -47,7 +47,9 @@ class AnalysisSpec:
     """All settings of one analysis.
 
     `level` is the confidence level of intervals, `k` the number of tries of pass@k and pass^k, `max_latency_ms` the
-    latency that earns no speed credit (null: speed is not known), `seed` drives the bootstrap.
+    latency that earns no speed credit (null: speed is not known), `seed` drives the bootstrap. With `serial_latency`
+    the latency of a trial is that of its further, undisturbed call; with `reused_latency` attempts of earlier runs have
+    one too.
 
     Raises:
         ConfigError: one problem a number that no formula can use.
@@ -60,6 +62,8 @@ class AnalysisSpec:
     scoring_method: ScoringMethod
     max_latency_ms: float | None
     seed: int
+    serial_latency: bool
+    reused_latency: bool
 
     def __post_init__(self) -> None:
         problems = tuple(
@@ -99,7 +103,7 @@ class AnalysisSpec:
                 )
                 for name, weight in weights.items()
             ),
-            (total != 0, "composite", "at least one weight above 0", weights),
+            (math.isfinite(total) and total != 0, "composite", "weights with a finite sum above 0", weights),
         ]
 
 

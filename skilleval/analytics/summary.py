@@ -10,7 +10,12 @@ from skilleval.analytics.consistency import CONSISTENCY
 from skilleval.analytics.distribution import DISTRIBUTION
 from skilleval.analytics.eval_skills import seed_metrics, with_seed_composite
 from skilleval.analytics.metric import derive, summarise
-from skilleval.analytics.outcomes import CONDITION_KEYS, trial_outcomes, with_group_counts
+from skilleval.analytics.outcomes import (
+    CONDITION_KEYS,
+    trial_outcomes,
+    with_counted_latency,
+    with_group_counts,
+)
 from skilleval.analytics.partial import partial_metrics, partial_reasons
 from skilleval.analytics.pass_k import pass_k_metrics
 from skilleval.analytics.spec import AnalysisSpec, Preset
@@ -25,7 +30,8 @@ def summary(trials: pl.LazyFrame, scores: pl.LazyFrame, *, spec: AnalysisSpec) -
     Grain: one row a condition × scorer × benchmark version, sorted.
     Columns: `CONDITION_KEYS`, then the metrics.
     """
-    rows = with_group_counts(trial_outcomes(trials, scores), by=CONDITION_KEYS)
+    outcomes = with_counted_latency(trial_outcomes(trials, scores), spec)
+    rows = with_group_counts(outcomes, by=CONDITION_KEYS)
     ours = _default(rows, spec)
     if spec.preset == Preset.DEFAULT:
         return ours

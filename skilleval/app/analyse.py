@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from skilleval.analytics.failures import failed_trials, task_matrix
 from skilleval.analytics.slices import by_tag
 from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
 from skilleval.analytics.summary import summary
+from skilleval.app.serial import SERIAL
 from skilleval.errors import ResultsError
 from skilleval.report.build import build_report
 from skilleval.report.document import Report
@@ -52,6 +54,7 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
         failures=failed_trials(trials, scores, limit=_FAILURES_SHOWN).collect(),
         gate=manifest["config"]["gate"],
         slices=by_tag(trials, scores, spec=spec).collect(),
+        reused=_reused(trials),
     )
 
 
@@ -91,13 +94,28 @@ def analysis_spec(manifest: Mapping[str, Any]) -> AnalysisSpec:
         scoring_method=ScoringMethod(benchmark["scoring_method"]),
         max_latency_ms=benchmark["max_latency_ms"] or config["runner"]["timeout_ms"],
         seed=config["runner"]["seed"],
+        # Runs of the first schema version know neither key.
+        serial_latency=config["runner"].get("latency") == SERIAL,
+        reused_latency=bool(analysis.get("reused_latency")),
     )
+
+
+def _reused(trials: pl.LazyFrame) -> dict[str, int]:
+    """Count the attempts that were taken over, by the run that made them."""
+    taken = trials.filter(pl.col("reused_from").is_not_null())
+    return dict(taken.group_by("reused_from").len().sort("reused_from").collect().iter_rows())
 
 
 def trials_by_status(folder: Path) -> dict[str, int]:
     """Count the trials of a run by status."""
     counted = scan_table(folder, TRIALS).group_by("status").agg(pl.len().alias("n")).sort("status").collect()
     return dict(counted.iter_rows())
+
+
+def last_end(folder: Path) -> datetime | None:
+    """Give when the last trial of a run ended; null where it has none."""
+    ended: datetime | None = scan_table(folder, TRIALS).select(pl.col("ended_at").max()).collect().item()
+    return ended
 
 
 def graded_scores(folder: Path) -> int:

@@ -34,6 +34,8 @@ def destinations(prepared: Prepared) -> tuple[Destination, ...]:
 def _of_skill(prepared: Prepared, skill: Skill) -> Iterator[Destination]:
     settings = prepared.settings
     kind = adapter_kind(settings.adapter, skill)
+    if kind not in prepared.adapters:  # stored attempts are scored again: nothing calls the skill
+        return
     if kind == "http":
         yield _request(skill, {**adapter_options(settings.adapter, kind), **skill.adapter_options})
     if kind != "replay" and "network" not in prepared.sandbox.guarantees:

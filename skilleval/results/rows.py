@@ -6,16 +6,54 @@ in the last try, and are copied into the trial when the tables are made.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from skilleval.domain import Score, Trial, TrialRecord, Try, canonical_json
+from skilleval.domain import Reply, Score, Status, Trial, TrialRecord, Try, Usage, Verdict, canonical_json
+from skilleval.results.excerpts import shorten
 from skilleval.results.redaction import Redactor
 from skilleval.results.schema import TRIALS, TRIES
 
 SHARED = tuple(name for name in TRIALS.names if name in TRIES.names and name not in {"run_id", "trial_id"})
 """Columns that a trial takes from its last try; `started_at` from the first."""
+
+_OF_RECORD = (
+    "ended_at",
+    "queue_ms",
+    "scoring_ms",
+    "concurrency",
+    "in_flight",
+    "serial_latency_ms",
+    "reused_from",
+)
+_OF_USAGE = ("input_tokens", "output_tokens", "total_tokens", "cost_usd")
+_OF_REPLY = (
+    "output",
+    "failure_kind",
+    "message",
+    "latency_ms",
+    "spawn_ms",
+    "stdout",
+    "stderr",
+    "exit_code",
+    "output_bytes",
+    "output_encoding_errors",
+)
+_OF_TRY = ("try_index", "started_at", "backoff_ms")
+_OF_SCORE = (
+    "scorer",
+    "rule",
+    "scorer_version",
+    "check_id",
+    "check",
+    "weight",
+    "required",
+    "score",
+    "reason",
+    "evidence",
+    "reused_from",
+)
 
 
 class RowBuilder:
@@ -29,13 +67,16 @@ class RowBuilder:
 
     def line(self, record: TrialRecord) -> dict[str, Any]:
         """Give the line of a finished trial, ready to be encoded as JSON."""
-        return self._redact(
+        line = self._redact(
             {
                 "trial": self._trial(record),
                 "tries": [_try_row(one) for one in record.tries],
                 "scores": [_score_row(score) for score in record.scores],
             }
         )
+        for row in (*line["tries"], *line["scores"]):
+            shorten(row)
+        return line
 
     def _trial(self, record: TrialRecord) -> dict[str, Any]:
         trial = record.trial
@@ -53,7 +94,7 @@ class RowBuilder:
             "in_flight": record.in_flight,
             "serial_latency_ms": record.serial_latency_ms,
             "reused_from": record.reused_from,
-            "call_key": trial.call_key,
+            "call_key": trial.call_key or None,
             "queue_ms": record.queue_ms,
             "scoring_ms": record.scoring_ms,
         }
@@ -121,9 +162,40 @@ def _score_row(score: Score) -> dict[str, Any]:
         "passed": score.passed,
         "reason": score.reason,
         "evidence": score.evidence,
-        "score_key": score.score_key,
+        "score_key": score.score_key or None,
         "reused_from": score.reused_from,
     }
+
+
+def record_from(
+    trial: Trial,
+    row: Mapping[str, Any],
+    tries: Iterable[Mapping[str, Any]],
+    scores: Iterable[Mapping[str, Any]],
+) -> TrialRecord:
+    """Give the record that rows of the three tables were made of; whether a retry could help is not kept in them."""
+    done = [_try(one) for one in tries]
+    return TrialRecord(
+        trial=trial,
+        tries=tuple(sorted(done, key=lambda one: one.try_index)),
+        scores=tuple(_score(one) for one in scores),
+        **{name: row[name] for name in _OF_RECORD},
+    )
+
+
+def _try(row: Mapping[str, Any]) -> Try:
+    return Try(reply=reply_from(row), **{name: row[name] for name in _OF_TRY})
+
+
+def reply_from(row: Mapping[str, Any]) -> Reply:
+    """Give the reply that a row of `tries`, or of `trials`, was made of."""
+    usage = Usage(**{name: row[name] for name in _OF_USAGE})
+    return Reply(status=Status(row["status"]), usage=usage, **{name: row[name] for name in _OF_REPLY})
+
+
+def _score(row: Mapping[str, Any]) -> Score:
+    values = {name: row[name] for name in _OF_SCORE}
+    return Score(verdict=Verdict(row["verdict"]), score_key=row["score_key"] or "", **values)
 
 
 def stamp(moment: datetime) -> int:

@@ -122,7 +122,11 @@ TRIALS = Table(
         _RUN,
         _text("sweep_id", "the sweep the run belongs to", nullable=True),
         _TRIAL,
-        _text("call_key", "content hash of what was asked and how; equal keys may share an attempt"),
+        _text(
+            "call_key",
+            "content hash of what was asked and how; equal keys may share an attempt; null in runs older than it",
+            nullable=True,
+        ),
         _text("condition_id", "content hash of skill × adapter × model × sandbox × mode × isolation"),
         _text("skill_id", "id of the skill"),
         _text("skill_version", "version of the skill"),
@@ -149,7 +153,12 @@ TRIALS = Table(
         _int("n_tries", "executions inside the trial", low=1),
         _float("timeout_ms", "limit that was in force"),
         _int("concurrency", "trials that were allowed at once", low=1),
-        _int("in_flight", "trials running when this one began, itself included", low=1),
+        _int(
+            "in_flight",
+            "calls under way when the last try began, itself included; null in runs older than it",
+            nullable=True,
+            low=1,
+        ),
         _text("reused_from", "run that made the attempt, where it is not this one", nullable=True),
         _float(
             "serial_latency_ms",
@@ -197,7 +206,12 @@ SCORES = Table(
         _bool("passed", "the verdict as a boolean; null when ungraded", nullable=True),
         _text("reason", "why"),
         _text("evidence", "what it was seen in, capped"),
-        _text("score_key", "content hash of call, scorer, version, options and what is expected"),
+        _text(
+            "score_key",
+            "content hash of call, scorer, version, options, its own files and what is expected; null where not all "
+            "of that is known",
+            nullable=True,
+        ),
         _text("reused_from", "run that made the score, where it is not this one", nullable=True),
     ),
 )

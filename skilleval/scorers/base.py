@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from skilleval.domain import Evaluator, Verdict
 
@@ -82,4 +82,15 @@ class Scorer(Protocol):
         """Judge the record; at least one finding, `ungraded` where there is nothing to check.
 
         Whatever may take long is awaited, so that it neither holds up other trials nor spoils their latency.
+        """
+
+
+@runtime_checkable
+class Fingerprinted(Protocol):
+    """A scorer that more decides about than its options, e.g. a program of the benchmark's author."""
+
+    def fingerprint(self, record: ScoringRecord) -> str | None:
+        """Give a digest of the rest that decides about the task of a record; its output plays no part.
+
+        Null says that it cannot be known: then no score of it is ever reused.
         """

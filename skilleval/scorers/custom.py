@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from skilleval.strict import StrictModel
 _PROGRAM = Path(__file__).with_name("custom_program.py").resolve()
 _FUNCTION = "score"
 _MAX_OUTPUT_BYTES = 1_000_000
+_LONGEST_LINE = 16_384  # less is stored, once nothing in it is secret any more
 
 
 class CustomOptions(StrictModel):
@@ -53,7 +55,7 @@ class CustomScorer:
     def __init__(self, options: CustomOptions, sandbox: Sandbox) -> None:
         self._options = options
         self._sandbox = sandbox
-        self.info = ScorerInfo(kind="custom", version="1", options=options.model_dump())
+        self.info = ScorerInfo(kind="custom", version="2", options=options.model_dump())
 
     async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
         """Give one finding; ungraded where the scorer is missing, breaks or says something else."""
@@ -73,6 +75,11 @@ class CustomScorer:
         completed = await self._sandbox.run(command)
         return (_finding(completed, options),)
 
+    def fingerprint(self, record: ScoringRecord) -> str | None:
+        """Give the digest of the function's file; null for a module that does not stand beside the benchmark."""
+        reference = _reference(record)
+        return "" if reference is None else _Called.of(reference, record.folder).digest
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Called:
@@ -87,6 +94,15 @@ class _Called:
     def is_missing(self) -> bool:
         """Whether there is no such file; whether there is such a module only Python's import can say."""
         return self.is_file and not Path(self.place).is_file()
+
+    @property
+    def digest(self) -> str | None:
+        """SHA-256 of the file that holds the function; null where that is known only to Python's import."""
+        file = Path(self.place) if self.is_file else self.folder / f"{self.place.replace('.', '/')}.py"
+        try:
+            return hashlib.sha256(file.read_bytes()).hexdigest()
+        except OSError:
+            return None
 
     @classmethod
     def of(cls, reference: str, benchmark: Path) -> _Called:
@@ -122,6 +138,7 @@ def _command(called: _Called, record: ScoringRecord, options: CustomOptions) -> 
         stdin=json.dumps(request).encode(),
         timeout_s=options.timeout_ms / 1000,
         max_output_bytes=_MAX_OUTPUT_BYTES,
+        reads=(_PROGRAM, called.folder, record.folder.resolve()),
     )
 
 
@@ -151,7 +168,7 @@ def _breakdown(completed: Completed, options: CustomOptions) -> str | None:
 
 def _last_line(stderr: bytes) -> str:
     lines = stderr.decode("utf-8", "replace").split("\n")
-    return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
+    return next((line.strip()[:_LONGEST_LINE] for line in reversed(lines) if line.strip()), "")
 
 
 def _judged(said: Any, pass_at: float) -> Finding:
@@ -163,6 +180,8 @@ def _judged(said: Any, pass_at: float) -> Finding:
         return _untyped(said, f"{place}: {first['msg']}" if place else str(first["msg"]))
     if judgement.passed is None and judgement.score is None:
         return _untyped(said, "neither passed nor score")
+    if (judgement.passed, judgement.score) in {(True, 0), (False, 1)}:
+        return _untyped(said, "passed and score contradict each other")
     score = judgement.score if judgement.score is not None else float(bool(judgement.passed))
     passed = judgement.passed if judgement.passed is not None else score >= pass_at
     reason = judgement.reason or ("" if passed else f"the custom scorer gave {shown(said)}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from skilleval.domain import Reply, Score, Status, Trial, Verdict
-from skilleval.scorers.base import MISSING, Finding, Scorer, ScoringRecord, ungraded
+from skilleval.domain import Reply, Score, Status, Task, Trial, Verdict, content_hash, short_hash
+from skilleval.scorers.base import MISSING, Finding, Fingerprinted, Scorer, ScoringRecord, ungraded
 
 _BLAMED = frozenset({Status.TIMEOUT, Status.SKILL_ERROR})
 
@@ -21,35 +22,63 @@ class Panel:
 
     def __init__(self, scorers: Mapping[str, Scorer]) -> None:
         self._scorers = scorers
+        self._judging: dict[tuple[str, str], tuple[Task, str]] = {}
 
-    async def scores(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
-        """Give one score a scorer and check."""
-        if reply.status is Status.COMPLETED:
-            record = _record(trial, reply)
-            return tuple(
-                [
-                    _score(name, scorer, _sound(finding))
-                    for name, scorer in self._scorers.items()
-                    for finding in await scorer.findings(record)
-                ]
-            )
-        finding = _unscored(reply)
-        return tuple(_score(name, scorer, finding) for name, scorer in self._scorers.items())
+    async def scores(self, trial: Trial, reply: Reply, known: Sequence[Score] = ()) -> tuple[Score, ...]:
+        """Give one score a scorer and check; `known` scores of this attempt with the same key are taken over."""
+        record = _record(trial, reply)
+        scores: list[Score] = []
+        for name, scorer in self._scorers.items():
+            key = self._key(name, trial, record)
+            again = _taken_over(known, name, key)
+            findings = () if again else await _findings(scorer, record, reply)
+            scores += again or [_score(name, scorer, finding, key) for finding in findings]
+        return tuple(scores)
 
     def ungraded(self, reason: str) -> tuple[Score, ...]:
         """Give one ungraded score a scorer: judging itself broke."""
-        return tuple(_score(name, scorer, ungraded(reason)) for name, scorer in self._scorers.items())
+        return tuple(_score(name, scorer, ungraded(reason), "") for name, scorer in self._scorers.items())
+
+    def _key(self, name: str, trial: Trial, record: ScoringRecord) -> str:
+        """Give the score key; what judges a task is hashed once, for all its repeats."""
+        task, judging = self._judging.get((name, trial.task.id), (None, ""))
+        if task is not trial.task:
+            judging = _judging(self._scorers[name], record)
+            self._judging[name, trial.task.id] = (trial.task, judging)
+        return short_hash(f"{trial.call_key}:{judging}") if judging and trial.call_key else ""
+
+
+def _judging(scorer: Scorer, record: ScoringRecord) -> str:
+    """Hash all that judges a task; empty where not all of it can be known."""
+    files = scorer.fingerprint(record) if isinstance(scorer, Fingerprinted) else ""
+    if files is None:
+        return ""
+    info, evaluator = scorer.info, record.evaluator
+    own = None if evaluator is None else (evaluator.kind, dict(evaluator.options))
+    return content_hash(info.kind, info.version, dict(info.options), dict(record.expected), own, files)
+
+
+def _taken_over(known: Sequence[Score], name: str, key: str) -> list[Score]:
+    """Give the known scores of this key under the name in this config; what could not be graded is tried again."""
+    same = [replace(score, scorer=name) for score in known if key and score.score_key == key]
+    return [] if any(score.verdict is Verdict.UNGRADED for score in same) else same
+
+
+async def _findings(scorer: Scorer, record: ScoringRecord, reply: Reply) -> tuple[Finding, ...]:
+    if reply.status is not Status.COMPLETED:
+        return (_unscored(reply),)
+    return tuple(_sound(finding) for finding in await scorer.findings(record))
 
 
 def _record(trial: Trial, reply: Reply) -> ScoringRecord:
     task = trial.task
-    output = MISSING if reply.output is None else json.loads(reply.output)
+    is_shown = reply.status is Status.COMPLETED and reply.output is not None
     return ScoringRecord(
         task_id=task.id,
         input=task.input,
         expected=task.expected,
         evaluator=task.evaluator,
-        output=output,
+        output=json.loads(reply.output or "") if is_shown else MISSING,
         folder=trial.benchmark.source.parent,
     )
 
@@ -74,7 +103,7 @@ def _sound(finding: Finding) -> Finding:
     )
 
 
-def _score(name: str, scorer: Scorer, finding: Finding) -> Score:
+def _score(name: str, scorer: Scorer, finding: Finding, key: str) -> Score:
     info = scorer.info
     return Score(
         scorer=name,
@@ -88,4 +117,5 @@ def _score(name: str, scorer: Scorer, finding: Finding) -> Score:
         required=finding.required,
         reason=finding.reason,
         evidence=finding.evidence,
+        score_key=key,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from skilleval.scorers.base import Finding, Scorer, ScorerInfo, ScoringRecord, ungraded
+from skilleval.scorers.base import Finding, Fingerprinted, Scorer, ScorerInfo, ScoringRecord, ungraded
 
 
 class TaskScorer:
@@ -23,9 +23,17 @@ class TaskScorer:
 
     async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
         """Give the findings of the task's own scorer, marked with its kind."""
-        kind = record.evaluator.kind if record.evaluator else self._fallback
+        kind = self._kind(record)
         scorer = self._scorers.get(kind)
         if scorer is None:
             known = ", ".join(sorted(self._scorers))
             return (ungraded(f"no scorer of kind {kind!r} here; known: {known}", rule=kind),)
         return tuple(replace(finding, rule=kind) for finding in await scorer.findings(record))
+
+    def fingerprint(self, record: ScoringRecord) -> str | None:
+        """Give what the task's own scorer says of itself."""
+        scorer = self._scorers.get(self._kind(record))
+        return scorer.fingerprint(record) if isinstance(scorer, Fingerprinted) else ""
+
+    def _kind(self, record: ScoringRecord) -> str:
+        return record.evaluator.kind if record.evaluator else self._fallback

@@ -96,6 +96,8 @@ def _spec(**changes: Any) -> AnalysisSpec:
         "scoring_method": ScoringMethod.MEAN,
         "max_latency_ms": 1000.0,
         "seed": 0,
+        "serial_latency": False,
+        "reused_latency": False,
     }
     return AnalysisSpec(**(chosen | changes), weights=CompositeWeights(**weights))
 

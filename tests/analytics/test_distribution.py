@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilleval.analytics.distribution import nearest_rank
-from skilleval.analytics.spec import AnalysisSpec
+from skilleval.analytics.spec import AnalysisSpec, Preset
 from skilleval.analytics.summary import summary
 
 SummaryRow = Callable[..., dict[str, Any]]
@@ -83,3 +83,42 @@ def test_es18_a_total_alone_is_kept(trials_of: Build, scores_of: Build, spec: Sp
     row = summary(trials_of(rows), scores_of([]), spec=spec()).collect().row(0, named=True)
     assert (row["total_tokens"], row["input_tokens"], row["cost_usd"]) == (32, None, 0.5)
     assert (row["n_usage"], row["n_cost"], row["n_tries"]) == (2, 1, 4)
+
+
+def test_what_earlier_runs_spent_stands_apart(trials_of: Build, scores_of: Build, spec: Spec) -> None:
+    """The cost is what this run spent; a run that only took over attempts spent 0, not an unknown sum."""
+    own: dict[str, Any] = {"task_id": "a", "cost_usd": 0.5, "latency_ms": 4.0, "spawn_ms": 1.0}
+    taken = own | {
+        "task_id": "b",
+        "cost_usd": 0.25,
+        "latency_ms": 8.0,
+        "spawn_ms": 3.0,
+        "reused_from": "earlier",
+    }
+    mixed = summary(trials_of([own, taken]), scores_of([]), spec=spec()).collect().row(0, named=True)
+    assert (mixed["cost_usd"], mixed["reused_cost_usd"], mixed["n_cost"], mixed["n_reused"]) == (
+        0.5,
+        0.25,
+        2,
+        1,
+    )
+    assert (mixed["p99_ms"], mixed["spawn_p50_ms"], mixed["n_latency"]) == (4.0, 1.0, 1)
+    only = summary(trials_of([taken]), scores_of([]), spec=spec()).collect().row(0, named=True)
+    assert (only["cost_usd"], only["reused_cost_usd"], only["p50_ms"], only["spawn_p50_ms"]) == (
+        0.0,
+        0.25,
+        None,
+        None,
+    )
+
+
+def test_every_latency_figure_is_the_serial_one(trials_of: Build, scores_of: Build, spec: Spec) -> None:
+    """Percentiles, extremes and the speed of the composite follow the second pass, in both presets."""
+    row: dict[str, Any] = {"task_id": "a", "trial_id": "a", "latency_ms": 900.0, "serial_latency_ms": 100.0}
+    rows, scores = trials_of([row]), scores_of([{"trial_id": "a", "score": 1.0}])
+    for preset in Preset:
+        found = (
+            summary(rows, scores, spec=spec(preset=preset, serial_latency=True)).collect().row(0, named=True)
+        )
+        assert (found["p50_ms"], found["p95_ms"], found["latency_term"]) == (100.0, 100.0, 0.1)
+    assert summary(rows, scores, spec=spec()).collect()["max_ms"].item() == 900.0

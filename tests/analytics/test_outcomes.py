@@ -7,10 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from skilleval.analytics.outcomes import trial_outcomes, with_group_counts
+from skilleval.analytics.outcomes import trial_outcomes, with_counted_latency, with_group_counts
+from skilleval.analytics.spec import AnalysisSpec
 
 Build = Callable[[list[dict[str, Any]]], pl.LazyFrame]
 Grid = Callable[..., tuple[pl.LazyFrame, pl.LazyFrame]]
+Spec = Callable[..., AnalysisSpec]
 
 YES: dict[str, Any] = {"passed": True, "score": 1.0}
 NO: dict[str, Any] = {"passed": False, "score": 0.25}
@@ -113,12 +115,37 @@ def test_each_scorer_judges_each_trial_of_its_own_run(trials_of: Build, scores_o
     ],
 )
 def test_es10_a_timeout_keeps_a_latency(
-    grid: Grid, status: str, latency_ms: float | None, expected: float | None
+    grid: Grid, spec: Spec, status: str, latency_ms: float | None, expected: float | None
 ) -> None:
     """What was cut off counts with its time or its limit; what the infrastructure spoiled does not count."""
     cell: object = 1 if status == "completed" else status
-    outcomes = trial_outcomes(*grid([[cell]], latency_ms=latency_ms, timeout_ms=5000.0)).collect()
-    assert outcomes["counted_latency_ms"].to_list() == [expected]
+    outcomes = trial_outcomes(*grid([[cell]], latency_ms=latency_ms, timeout_ms=5000.0))
+    counted = with_counted_latency(outcomes, spec()).collect()
+    assert counted["counted_latency_ms"].to_list() == [expected]
+
+
+@pytest.mark.parametrize(
+    ("status", "serial_latency_ms", "expected"),
+    [("completed", 5.0, 5.0), ("completed", None, None), ("skill_error", None, None), ("timeout", None, 9.0)],
+)
+def test_a_serial_latency_takes_the_place_of_the_other(
+    grid: Grid, spec: Spec, status: str, serial_latency_ms: float | None, expected: float | None
+) -> None:
+    """Where the run measured one at a time, only that time counts, and the limit of a time-out."""
+    cell: object = 1 if status == "completed" else status
+    outcomes = trial_outcomes(*grid([[cell]], latency_ms=9.0, serial_latency_ms=serial_latency_ms))
+    counted = with_counted_latency(outcomes, spec(serial_latency=True)).collect()
+    assert counted["counted_latency_ms"].to_list() == [expected]
+
+
+@pytest.mark.parametrize(("told", "expected"), [(False, None), (True, 9.0)])
+def test_a_reused_latency_counts_only_if_told(
+    grid: Grid, spec: Spec, told: bool, expected: float | None
+) -> None:
+    """What an earlier run measured, perhaps under another load, stays out of percentiles."""
+    outcomes = trial_outcomes(*grid([[1]], latency_ms=9.0, reused_from="earlier"))
+    counted = with_counted_latency(outcomes, spec(reused_latency=told)).collect()
+    assert counted["counted_latency_ms"].to_list() == [expected]
 
 
 def test_group_counts_stand_beside_each_trial(grid: Grid) -> None:

@@ -36,7 +36,7 @@ def test_es15_a_number_no_formula_can_use_is_refused(spec: Spec, change: dict[st
 def test_all_weights_zero_are_refused(spec: Spec) -> None:
     """A composite of nothing has no value."""
     nothing = dict.fromkeys(("completion", "partial", "speed", "reliability"), 0.0)
-    with pytest.raises(ConfigError, match="at least one weight above 0"):
+    with pytest.raises(ConfigError, match="weights with a finite sum above 0"):
         spec(weights=nothing)
 
 
