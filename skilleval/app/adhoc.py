@@ -19,6 +19,7 @@ from skilleval.domain import Score, Status, TrialRecord, Verdict
 from skilleval.errors import CatalogError, Problem
 from skilleval.outcome import ExitCode
 from skilleval.registry import part
+from skilleval.results.excerpts import shorten
 from skilleval.runner import Runner
 from skilleval.scorers import SCORERS
 from skilleval.scorers.panel import Panel
@@ -68,9 +69,9 @@ class Answer:
         return ExitCode.OK if self.verdict is None else codes.get(self.verdict, ExitCode.OK)
 
     def facts(self) -> dict[str, Any]:
-        """Give the answer as JSON."""
+        """Give the answer as JSON, with no more of its texts than a run stores."""
         attempt = self.record.attempt
-        return {
+        facts: dict[str, Any] = {
             "exit_code": int(self.exit_code),
             "skill": f"{self.record.trial.skill.id} {self.record.trial.skill.version}",
             "status": attempt.status.value,
@@ -84,6 +85,9 @@ class Answer:
             "verdict": None if self.verdict is None else self.verdict.value,
             "scores": [_score(score) for score in self.scores],
         }
+        for row in (facts, *facts["scores"]):
+            shorten(row)
+        return facts
 
 
 @dataclass(frozen=True, slots=True)

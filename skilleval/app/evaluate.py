@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shlex
-import signal
-import threading
-from array import array
-from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skilleval.app.analyse import analyse, graded_scores, trials_by_status
-from skilleval.app.manifest import finished_manifest, first_manifest
+from skilleval.app.analyse import analyse, graded_scores, last_end, trials_by_status
+from skilleval.app.manifest import finished_manifest
+from skilleval.app.opening import OpenRun, open_run
 from skilleval.app.prepare import Prepared
+from skilleval.app.reuse import past_of, remember
+from skilleval.app.serial import SERIAL, measure_serially, unmeasured
+from skilleval.app.stopping import until_stopped
 from skilleval.clock import Clock
 from skilleval.outcome import ExitCode, Gate, run_exit_code
-from skilleval.provenance import new_run_id
 from skilleval.registry import part
 from skilleval.report import WRITERS
-from skilleval.report.columns import number
 from skilleval.report.document import Report
+from skilleval.report.standing import gate_rate
 from skilleval.results.journal import Journal
 from skilleval.results.rows import RowBuilder
 from skilleval.results.schema import TABLES
-from skilleval.results.store import compact, create_run, journal_path, write_manifest, write_text
-from skilleval.runner import Observer, Runner, RunnerOptions
+from skilleval.results.store import compact, journal_path, write_manifest, write_text
+from skilleval.runner import Observer, Past, Runner, RunnerOptions, Sink
 from skilleval.scorers.panel import Panel
 
 log = logging.getLogger(__name__)
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,63 +64,102 @@ class Outcome:
         }
 
 
-def evaluate(prepared: Prepared, *, observe: Observer, command: Sequence[str] = ()) -> Outcome:
-    """Run all trials, keep every row, analyse and report.
+def evaluate(
+    prepared: Prepared, *, observe: Observer, command: Sequence[str] = (), past: Past | None = None
+) -> Outcome:
+    """Run all trials, keep every row, analyse and report; with `runner.resume` only what an earlier run lacks.
+
+    Trials that `past` remembers, or else the attempt cache, call no skill.
+
+    Raises:
+        ResultsError: the results cannot be written; what was finished before is kept.
+    """
+    with open_run(prepared, command=command, clock=Clock(), is_planned=past is None) as run:
+        return carry_on(prepared, run, observe=observe, past=past)
+
+
+def carry_on(prepared: Prepared, run: OpenRun, *, observe: Observer, past: Past | None = None) -> Outcome:
+    """Run what an open run lacks, then analyse and report all of it.
 
     An interrupted run keeps what is done: its tables and reports cover the finished trials.
 
     Raises:
         ResultsError: the results cannot be written; what was finished before is kept.
     """
-    clock = Clock()
-    paths = prepared.settings.paths
-    run_id = new_run_id(clock.utc())
-    folder = create_run(Path(paths.store or paths.output_dir), run_id)
-    first = first_manifest(prepared, run_id=run_id, started_at=clock.utc(), command=_line(command))
-    write_manifest(folder, first)
-    log.info("run %s: %d trials, rows in %s", run_id, len(prepared.trials), folder)
     try:
-        return _run_and_report(prepared, folder, clock, first, observe)
+        outcome = _run_and_report(prepared, run, observe, past)
     except KeyboardInterrupt:
-        log.warning("finished trials are kept: skilleval report convert --input %s", folder)
+        log.warning("%s", run.way_on)
         raise
+    if outcome.exit_code is ExitCode.INTERRUPTED:
+        log.warning("%s", run.way_on)
+    return outcome
 
 
-def _run_and_report(
-    prepared: Prepared, folder: Path, clock: Clock, first: Mapping[str, Any], observe: Observer
-) -> Outcome:
-    interrupted, write_ms = _run(prepared, folder, clock, first, observe)
-    compact(folder, write_ms=write_ms)
+def _run_and_report(prepared: Prepared, run: OpenRun, observe: Observer, past: Past | None) -> Outcome:
+    clock = Clock()
+    interrupted, journals = _run(prepared, run, clock, observe, past)
+    compact(run.folder, write_ms=journals[-1].write_ms if journals else None, lock=run.lock)
+    run.lock.check()
     manifest = finished_manifest(
-        prepared, first, statuses=trials_by_status(folder), ended_at=clock.utc(), interrupted=interrupted
+        prepared,
+        run.manifest,
+        before=run.before,
+        statuses=trials_by_status(run.folder),
+        ended_at=clock.utc() if journals else run.ended_at or last_end(run.folder),
+        interrupted=interrupted,
     )
-    write_manifest(folder, manifest)
-    return _outcome(prepared, folder, manifest)
-
-
-def _line(command: Sequence[str]) -> str:
-    return shlex.join(["skilleval", *command])
+    write_manifest(run.folder, manifest)
+    remember(prepared.composed, run.folder, manifest, now=clock.utc())
+    return _outcome(prepared, run.folder, manifest)
 
 
 def _run(
-    prepared: Prepared, folder: Path, clock: Clock, manifest: Mapping[str, Any], observe: Observer
-) -> tuple[bool, array[float]]:
-    """Run the trials into the journal; say whether the user stopped them, and how long each line took to write."""
-    rows = RowBuilder(run_id=manifest["run_id"], sweep_id=manifest["sweep_id"], redactor=prepared.redactor)
-    journal = Journal(journal_path(folder), rows, clock)
-    runner = Runner(
+    prepared: Prepared, run: OpenRun, clock: Clock, observe: Observer, past: Past | None
+) -> tuple[bool, list[Journal]]:
+    """Run the trials into journals; say whether the user stopped them. The last journal is not in the tables yet."""
+    rows = RowBuilder(
+        run_id=run.manifest["run_id"], sweep_id=run.manifest["sweep_id"], redactor=prepared.redactor
+    )
+    journals: list[Journal] = []
+
+    def runner(past: Past | None) -> Runner:
+        journals.append(Journal(journal_path(run.folder), rows, clock))
+        return _runner(prepared, journals[-1], clock, observe, past)
+
+    async def passes() -> None:
+        if left.trials:
+            await runner(past or past_of(left)).run(left.trials)
+        if prepared.settings.runner.latency == SERIAL:
+            _settle(run, journals)
+            if unmeasured(run.folder, prepared.trials):
+                await measure_serially(runner(None), run.folder, prepared.trials)
+
+    left = replace(prepared, trials=run.left.pending)
+    try:
+        return until_stopped(closing(prepared, passes())), journals
+    finally:
+        for journal in journals:
+            journal.close()
+
+
+def _settle(run: OpenRun, journals: Sequence[Journal]) -> None:
+    """Make tables of what the first pass wrote: the second one reads them."""
+    for journal in journals:
+        journal.close()
+        compact(run.folder, write_ms=journal.write_ms, lock=run.lock)
+
+
+def _runner(prepared: Prepared, sink: Sink, clock: Clock, observe: Observer, past: Past | None) -> Runner:
+    return Runner(
         adapters=prepared.adapters,
         judge=Panel(prepared.scorers),
-        sink=journal,
+        sink=sink,
         options=runner_options(prepared),
         clock=clock,
         observe=observe,
+        past=past,
     )
-    try:
-        interrupted = _until_stopped(run_and_close(runner, prepared))
-    finally:
-        journal.close()
-    return interrupted, journal.write_ms
 
 
 def runner_options(prepared: Prepared) -> RunnerOptions:
@@ -141,82 +177,38 @@ def runner_options(prepared: Prepared) -> RunnerOptions:
 
 async def run_and_close(runner: Runner, prepared: Prepared) -> None:
     """Run all trials, then give back what adapters and sandbox hold."""
-    try:
-        await runner.run(prepared.trials)
-    finally:
-        for adapter in prepared.adapters.values():
-            await adapter.aclose()
-        await prepared.sandbox.aclose()
+    await closing(prepared, runner.run(prepared.trials))
 
 
-def _until_stopped(work: Coroutine[Any, Any, None]) -> bool:
-    """Do the work; true if Ctrl-C or a polite kill ended it early. Running trials are ended with it.
+async def closing(prepared: Prepared, work: Awaitable[None]) -> None:
+    """Do the work, then give back what adapters and sandbox hold.
 
-    Raises:
-        KeyboardInterrupt: the user asked twice: then not even a report is made.
+    One that cannot be closed keeps no other one open, and costs no result.
     """
-    presses: list[signal.Signals] = []
     try:
-        asyncio.run(_stoppable(work, presses))
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        if len(presses) > 1:
-            raise KeyboardInterrupt from None  # further signals stay unheard: they would only spoil the exit code
-        if presses:  # only the main thread hears signals
-            _hear_again()
-        return True
-    return False
-
-
-async def _stoppable(work: Coroutine[Any, Any, None], presses: list[signal.Signals]) -> None:
-    """Do the work until it is done or a signal comes; more signals wait until all processes are ended."""
-    task = asyncio.ensure_future(work)
-    if threading.current_thread() is not threading.main_thread():
-        return await task
-    loop = asyncio.get_running_loop()
-
-    def stop(which: signal.Signals) -> None:
-        presses.append(which)
-        if len(presses) == 1:
-            log.warning(
-                "stopping: running skills are ended, what is finished is kept; once more skips the report"
-            )
-            task.cancel()
-
-    for which in _SIGNALS:
-        loop.add_signal_handler(which, stop, which)
-    try:
-        return await task
+        await work
     finally:
-        _hear_no_more(loop, after_stop=bool(presses))
-
-
-def _hear_no_more(loop: asyncio.AbstractEventLoop, *, after_stop: bool) -> None:
-    """Take our handlers off; after a stop, what is pressed while the loop closes goes nowhere instead of into it."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    for which in _SIGNALS:
-        loop.remove_signal_handler(which)
-        if after_stop:
-            signal.signal(which, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-
-
-def _hear_again() -> None:
-    """Let signals mean again what they mean elsewhere."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for which in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(which, signal.SIG_DFL)
+        adapters = prepared.adapters
+        ends = await asyncio.gather(*(one.aclose() for one in adapters.values()), return_exceptions=True)
+        # Adapters end their servers in the sandbox, so it goes last.
+        ends += await asyncio.gather(prepared.sandbox.aclose(), return_exceptions=True)
+        for name, end in zip((*adapters, prepared.sandbox.name), ends, strict=True):
+            if end is not None:
+                log.warning("%s could not be closed: %s: %s", name, type(end).__name__, end)
 
 
 def _outcome(prepared: Prepared, folder: Path, manifest: Mapping[str, Any]) -> Outcome:
     """Analyse, report, and write the exit code into the manifest."""
     report = analyse(folder)
     settings = prepared.settings
-    reports = write_reports(report, Path(settings.paths.output_dir) / folder.name, settings.report.formats)
+    # A run that is gone on with may have been found from elsewhere; without a store of its own it is one folder.
+    place = Path(settings.paths.output_dir) / folder.name if settings.paths.store else folder
+    reports = write_reports(report, place, settings.report.formats)
     statuses = manifest["counts"]["by_status"]
     code = run_exit_code(
         statuses=statuses,
         n_graded=graded_scores(folder),
-        completion_rates=[number(row, "completion_rate") for row in report.summary],
+        completion_rates=[gate_rate(row) for row in report.summary],
         gate=Gate(**settings.gate.model_dump()),
         interrupted=manifest["interrupted"],
     )

@@ -15,19 +15,19 @@ from skilleval.provenance import git_state, machine, versions
 from skilleval.results.schema import SCHEMA_VERSION
 
 
-def first_manifest(prepared: Prepared, *, run_id: str, started_at: datetime, command: str) -> dict[str, Any]:
-    """Describe a run that is about to start."""
+def first_manifest(
+    prepared: Prepared, *, run_id: str, started_at: datetime, command: str, plan_digest: str | None
+) -> dict[str, Any]:
+    """Describe a run that is about to start; without a digest of its plan nothing can go on with it."""
     composed, settings = prepared.composed, prepared.settings
-    sandbox = prepared.sandbox
     return {
         "schema_version": SCHEMA_VERSION,
         "run_id": run_id,
         "sweep_id": composed.sweep.sweep_id if composed.sweep else None,
         "experiment": settings.experiment_name,
         "command": command,
-        "config": dict(composed.values),
-        "overrides": list(composed.overrides),
-        "choices": dict(composed.choices),
+        "folder": str(Path.cwd()),
+        **_settings(prepared),
         "versions": versions(),
         "platform": machine(),
         "git": git_state(Path.cwd()),
@@ -42,44 +42,96 @@ def first_manifest(prepared: Prepared, *, run_id: str, started_at: datetime, com
             for name, scorer in prepared.scorers.items()
         },
         "seeds": {"runner": settings.runner.seed},
-        "runner": {"repeats": settings.runner.repeats, "concurrency": settings.runner.concurrency},
+        "n_planned": len(prepared.trials),
+        "plan_digest": plan_digest,
+        "started_at": _utc(started_at),
+        "resumes": [],
+        **_UNFINISHED,
+    }
+
+
+_UNFINISHED = {"ended_at": None, "interrupted": False, "counts": None, "exit_code": None}
+
+
+def _settings(prepared: Prepared) -> dict[str, Any]:
+    """Describe what may differ between a run and its continuation, without making it another run."""
+    composed, runner, sandbox = prepared.composed, prepared.settings.runner, prepared.sandbox
+    return {
+        "config": dict(composed.values),
+        "overrides": list(composed.overrides),
+        "choices": dict(composed.choices),
+        "runner": {"repeats": runner.repeats, "concurrency": runner.concurrency},
         "sandbox": {
             "name": sandbox.name,
             "guarantees": sorted(sandbox.guarantees),
             "warnings": list(sandbox.warnings),
         },
         "privacy": {
-            "redact": list(settings.privacy.redact),
+            "redact": list(prepared.settings.privacy.redact),
             "egress": [asdict(one) for one in destinations(prepared)],
             "n_redacted": None,
         },
         "warnings": list(prepared.warnings),
         "notices": list(prepared.notices),
-        "n_planned": len(prepared.trials),
-        "started_at": _utc(started_at),
-        "ended_at": None,
-        "interrupted": False,
-        "counts": None,
-        "exit_code": None,
     }
 
 
-def finished_manifest(
+def resumed_manifest(
+    prepared: Prepared,
+    before: Mapping[str, Any],
+    *,
+    left: Mapping[str, Any],
+    started_at: datetime,
+    command: str,
+) -> dict[str, Any]:
+    """Describe a run that is about to be gone on with.
+
+    Each continuation is noted: when the run had stopped (null: it was killed), what was left, and who asked for it.
+    """
+    resume = {
+        "stopped_at": before.get("ended_at"),
+        "started_at": _utc(started_at),
+        "ended_at": None,
+        "command": command,
+        "versions": versions(),
+        **left,
+    }
+    return {
+        **before,
+        **_settings(prepared),
+        **_UNFINISHED,
+        "resumes": [*before.get("resumes", ()), resume],
+    }
+
+
+def finished_manifest(  # noqa: PLR0913 - keywords: each is a fact of its own
     prepared: Prepared,
     first: Mapping[str, Any],
     *,
+    before: Mapping[str, Any] | None,
     statuses: Mapping[str, int],
-    ended_at: datetime,
+    ended_at: datetime | None,
     interrupted: bool,
 ) -> dict[str, Any]:
-    """Complete the manifest of a run that has ended."""
+    """Complete the manifest of a run that has ended; `before` is the one that a continuation found."""
+    ended = None if ended_at is None else _utc(ended_at)
     return {
         **first,
-        "ended_at": _utc(ended_at),
+        "ended_at": ended,
         "interrupted": interrupted,
-        "privacy": {**first["privacy"], "n_redacted": prepared.redactor.n_redacted},
+        "privacy": {**first["privacy"], "n_redacted": _n_redacted(prepared, before)},
         "counts": {"trials": sum(statuses.values()), "by_status": dict(statuses)},
+        "resumes": [*first["resumes"][:-1], *({**one, "ended_at": ended} for one in first["resumes"][-1:])],
     }
+
+
+def _n_redacted(prepared: Prepared, before: Mapping[str, Any] | None) -> int | None:
+    """Count the redacted places; null where a former part of the run was killed before it could count."""
+    now = prepared.redactor.n_redacted
+    if before is None or not prepared.settings.privacy.redact:
+        return now
+    then = before["privacy"]["n_redacted"]
+    return None if then is None else int(then) + now
 
 
 def _skill(skill: Skill) -> dict[str, Any]:

@@ -11,16 +11,27 @@ import click
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
 from skilleval.cli.request import Request
-from skilleval.cli.running import carry_out, evaluating_options, get_ready, option_overrides, tell_paths
+from skilleval.cli.running import (
+    carry_out,
+    evaluating_options,
+    get_ready,
+    next_step,
+    option_overrides,
+    stored_run,
+    tell_paths,
+)
+from skilleval.errors import UsageError
 
 if TYPE_CHECKING:
     from skilleval.app.evaluate import Outcome
     from skilleval.app.prepare import Prepared
+    from skilleval.app.resume import StoredRun
 
 _EXAMPLE = """
 skilleval eval --skills ./my-skill --benchmark coding-easy --runs 3 --format json html
 skilleval eval --skills a/skill.json b/skill.json scorer=contains runner.concurrency=2
 skilleval eval -m --skills ./my-skill scorer=exact,contains
+skilleval eval --resume latest runner.concurrency=2
 """
 
 _FLAGS = {
@@ -46,6 +57,12 @@ _FLAGS = {
     "--skip-invalid", is_flag=True, help="Leave out skills that cannot be read instead of stopping."
 )
 @click.option("--dry-run", is_flag=True, help="Check everything, count, estimate; run and write nothing.")
+@click.option(
+    "--resume",
+    shell_complete=completion.stored_runs,
+    metavar="RUN",
+    help="Go on with a stored run: a folder, a run id or part of one, or `latest`.",
+)
 @click.option("-m", "--multirun", is_flag=True, help="Sweep over comma-separated overrides with Hydra.")
 @click.option("--cfg", type=click.Choice(["job", "hydra", "all"]), help="Print the composed config and stop.")
 @click.option("--info", is_flag=True, help="Print what Hydra composed from where, and stop.")
@@ -58,10 +75,15 @@ def eval_(common: Common, **options: Any) -> None:
     """Run every skill on every task, keep every row, and report.
 
     Skills may be named with --skills or as arguments. Any KEY=VALUE is a Hydra override; it wins over project file
-    (skilleval.yaml), user file and defaults. Exit codes: 0 ok, 1 gate not met, 2 bad usage or config, 3
-    infrastructure error or every trial errored, 4 nothing evaluated, 130 interrupted.
+    (skilleval.yaml), user file and defaults. --resume takes the settings from the run itself, and runs only what is
+    missing or failed for infrastructure reasons; --store or --output-dir say where to look for it (outputs).
+
+    Exit codes: 0 ok, 1 gate not met, 2 bad usage or config, 3 infrastructure error or every trial errored, 4 nothing
+    evaluated, 130 interrupted.
     """
     overrides, words = overrides_and_words(options["words"])
+    root = _root(options)
+    options = _without_places(options) if options["resume"] else options
     shorthand = _option_overrides(options, [*options["skills"], *words])
     request = Request(
         overrides=(*shorthand, *overrides),
@@ -70,8 +92,37 @@ def eval_(common: Common, **options: Any) -> None:
         multirun=options["multirun"],
         cfg=options["cfg"],
         info=options["info"],
+        resume=options["resume"],
+        root=root,
     )
+    _check_resume(common, request)
     evaluate(common, request)
+
+
+def _root(options: Mapping[str, Any]) -> Path:
+    """Give the folder in which a run to go on with is looked up."""
+    return Path(options["store"] or options["output_dir"] or "outputs")
+
+
+def _without_places(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out where results go: a run that is gone on with stays where it is."""
+    return {**options, "store": None, "output_dir": None}
+
+
+def _check_resume(common: Common, request: Request) -> None:
+    """Refuse what has no meaning for a run that is there already."""
+    unfit = {
+        "--multirun": request.multirun,
+        "--cfg": request.cfg,
+        "--info": request.info,
+        "--config": common.config_file,
+    }
+    given = [name for name, value in unfit.items() if value]
+    if request.resume is not None and given:
+        msg = f"--resume goes on with one run as it was composed; it does not go with {given[0]}"
+        raise UsageError(
+            msg, hint="of a sweep, resume each unfinished run, or repeat it with runner.resume=true"
+        )
 
 
 def evaluate(common: Common, request: Request) -> None:
@@ -99,17 +150,29 @@ def _option_overrides(options: Mapping[str, Any], skills: Sequence[str]) -> Iter
 
 
 def _run_once(common: Common, request: Request) -> None:
-    prepared = get_ready(common, request)
-    if request.dry_run:
-        _show_dry_run(common, prepared)
-        return
-    outcome = carry_out(common, prepared)
+    with stored_run(request) as stored:
+        prepared = get_ready(common, request, stored=stored)
+        if request.dry_run:
+            _show_dry_run(common, prepared, stored)
+            return
+        outcome = carry_out(common.screen, prepared, stored=stored)
     _show(common, outcome, request.next_step)
     click.get_current_context().exit(int(outcome.exit_code))
 
 
-def _show_dry_run(common: Common, prepared: Prepared) -> None:
+def _show_dry_run(common: Common, prepared: Prepared, stored: StoredRun | None) -> None:
+    from skilleval.app.opening import results_root
+    from skilleval.app.resume import check_plan, left_of, unfinished
+
     facts = prepared.facts()
+    if stored is not None:
+        check_plan(prepared, stored)
+    elif prepared.settings.runner.resume:
+        stored = unfinished(prepared, results_root(prepared), to_write=False)
+    if stored is not None:
+        left = left_of(prepared, stored)
+        facts |= {"resume": str(stored.folder), "n_to_run": len(left.pending), **left.facts()}
+        common.screen.say(f"resume:     {stored.folder}: {left}")
     common.screen.document({"dry_run": True, **facts})
     common.screen.say(
         f"skills:     {', '.join(facts['skills'])}\n"
@@ -123,7 +186,7 @@ def _show_dry_run(common: Common, prepared: Prepared) -> None:
     )
 
 
-def _show(common: Common, outcome: Outcome, next_step: str | None) -> None:
+def _show(common: Common, outcome: Outcome, step: str | None) -> None:
     """Show table, verdict and the paths of everything that was written."""
     from skilleval.report.terminal import table
 
@@ -132,6 +195,4 @@ def _show(common: Common, outcome: Outcome, next_step: str | None) -> None:
         return
     common.screen.show(table(outcome.report, width=common.screen.width))
     common.screen.say("")
-    if next_step is None and "html" not in outcome.reports:
-        next_step = f"skilleval report convert --input {outcome.folder} --format html"
-    tell_paths(common, outcome, next_step)
+    tell_paths(common, outcome, step or next_step(outcome))

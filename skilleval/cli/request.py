@@ -8,7 +8,10 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One call of an evaluating command, with every option already turned into an override."""
+    """One call of an evaluating command, with every option already turned into an override.
+
+    `resume` names a stored run to go on with, `root` the folder in which it is looked up.
+    """
 
     overrides: tuple[str, ...]
     config_dirs: tuple[Path, ...] = ()
@@ -17,3 +20,5 @@ class Request:
     cfg: str | None = None
     info: bool = False
     next_step: str | None = None
+    resume: str | None = None
+    root: Path = Path("outputs")

@@ -13,7 +13,14 @@ from skilleval.cli.arguments import Command, Common, common_options, overrides_a
 from skilleval.cli.find import facts, remarks, tell
 from skilleval.cli.rate import Rate
 from skilleval.cli.request import Request
-from skilleval.cli.running import carry_out, evaluating_options, get_ready, option_overrides, tell_paths
+from skilleval.cli.running import (
+    carry_out,
+    evaluating_options,
+    get_ready,
+    next_step,
+    option_overrides,
+    tell_paths,
+)
 from skilleval.cli.select import show
 from skilleval.errors import UsageError
 from skilleval.outcome import ExitCode, first_of
@@ -128,7 +135,7 @@ def _evaluated(common: Common, found: SearchResult, overrides: Sequence[str]) ->
     benchmark, n_tasks = prepared.benchmark, len(prepared.benchmark.tasks)
     tasks = f"{n_tasks} task{'' if n_tasks == 1 else 's'}"
     common.screen.say(f"2 evaluate: {tasks} of {benchmark.id}@{benchmark.version}")
-    return carry_out(common, prepared)
+    return carry_out(common.screen, prepared)
 
 
 def _ranking(found: SearchResult, outcome: Outcome, spec: SelectionSpec) -> Ranking:
@@ -146,4 +153,5 @@ def _show(common: Common, outcome: Outcome, ranking: Ranking) -> None:
     show(common, ranking)
     common.screen.say("4 report:")
     common.screen.show(table(outcome.report, width=common.screen.width))
-    tell_paths(common, outcome)
+    common.screen.say("")
+    tell_paths(common, outcome, next_step(outcome))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,16 @@ import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Common, Many
+from skilleval.cli.formats import FormatName
 from skilleval.cli.request import Request
-from skilleval.errors import Problem, UsageError
+from skilleval.errors import Problem, SkillevalError, UsageError
 
 if TYPE_CHECKING:
     from skilleval.app.evaluate import Outcome
     from skilleval.app.prepare import Prepared
+    from skilleval.app.resume import StoredRun
+    from skilleval.cli.console import Screen
+    from skilleval.config.compose import Composed
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +46,7 @@ _OPTIONS = (
         metavar="DIR...",
         help="Further folders to look for benchmarks in.",
     ),
-    click.option("--runs", type=int, metavar="N", help="Repeats of each task (1)."),
+    click.option("--repeats", "--runs", "runs", type=int, metavar="N", help="Repeats of each task (1)."),
     click.option("--concurrency", type=int, metavar="N", help="Trials at once (4)."),
     click.option(
         "--timeout", type=float, metavar="MS", help="Limit of a trial in ms; a task's own wins (30000)."
@@ -53,6 +58,7 @@ _OPTIONS = (
         "formats",
         shell_complete=completion.formats,
         cls=Many,
+        type=FormatName(),
         metavar="NAME...",
         help="Reports: json markdown html csv (json markdown).",
     ),
@@ -114,18 +120,12 @@ def _roots(folders: Sequence[str]) -> str:
     return f"[{','.join(quote(folder) for folder in folders)},benchmarks,${{paths.shipped_benchmarks}}]"
 
 
-def get_ready(common: Common, request: Request) -> Prepared:
+def get_ready(common: Common, request: Request, *, stored: StoredRun | None = None) -> Prepared:
     """Compose, read and check everything; say what a user must know before the first trial."""
     from skilleval.app.prepare import prepare
-    from skilleval.config.compose import compose_settings
 
-    composed = compose_settings(
-        request.overrides,
-        project=Path.cwd(),
-        config_file=common.config_file,
-        config_dirs=request.config_dirs,
-    )
-    prepared = prepare(composed)
+    with _told_from_where(stored):
+        prepared = prepare(_composed(common, request, stored))
     for warning in prepared.warnings:
         log.warning("%s", warning)
     for notice in prepared.notices:
@@ -133,18 +133,77 @@ def get_ready(common: Common, request: Request) -> Prepared:
     return prepared
 
 
-def carry_out(common: Common, prepared: Prepared) -> Outcome:
-    """Run what is ready, with progress on stderr."""
-    from skilleval.app.evaluate import evaluate
+def _composed(common: Common, request: Request, stored: StoredRun | None) -> Composed:
+    from skilleval.app.resume import compose_again
+    from skilleval.config.compose import compose_settings
+
+    if stored is not None:
+        return compose_again(stored, request.overrides, project=Path.cwd(), config_dirs=request.config_dirs)
+    return compose_settings(
+        request.overrides,
+        project=Path.cwd(),
+        config_file=common.config_file,
+        config_dirs=request.config_dirs,
+    )
+
+
+@contextmanager
+def _told_from_where(stored: StoredRun | None) -> Iterator[None]:
+    """Remind of the folder in which a run was started: its relative paths begin there."""
+    try:
+        yield
+    except SkillevalError as error:
+        started_in = None if stored is None else stored.manifest.get("folder")
+        if not error.hint and started_in not in {None, str(Path.cwd())}:
+            error.hint = f"the run was started in {started_in}, where its relative paths begin"
+        raise
+
+
+@contextmanager
+def stored_run(request: Request) -> Iterator[StoredRun | None]:
+    """Give the run that is to be gone on with; unless nothing is to be written it is ours until the end."""
+    from skilleval.app.resume import find_stored
+
+    if request.resume is None:
+        yield None
+        return
+    found = find_stored(request.resume, request.root, to_write=not request.dry_run)
+    with found.lock or nullcontext():
+        yield found
+
+
+def carry_out(
+    screen: Screen,
+    prepared: Prepared,
+    *,
+    title: str = "evaluating",
+    command: Sequence[str] | None = None,
+    stored: StoredRun | None = None,
+) -> Outcome:
+    """Run what is ready, with progress on stderr; of a stored run only what it lacks."""
+    from skilleval.app.evaluate import carry_on
+    from skilleval.app.opening import open_run
     from skilleval.cli.console import progress
+    from skilleval.clock import Clock
 
-    with progress(common.screen, title="evaluating", total=len(prepared.trials)) as observe:
-        return evaluate(prepared, observe=observe, command=sys.argv[1:])
+    line = sys.argv[1:] if command is None else command
+    with open_run(prepared, command=line, clock=Clock(), stored=stored) as run:
+        if run.remark:
+            click.echo(run.remark, err=True)
+        with progress(screen, title=title, total=len(prepared.trials), done=run.left.n_kept) as observe:
+            return carry_on(prepared, run, observe=observe)
 
 
-def tell_paths(common: Common, outcome: Outcome, next_step: str | None = None) -> None:
+def next_step(outcome: Outcome) -> str | None:
+    """Say how to get the report to look at, where it was not made."""
+    if "html" in outcome.reports:
+        return None
+    return f"skilleval report convert --input {outcome.folder} --format html"
+
+
+def tell_paths(common: Common, outcome: Outcome, step: str | None = None) -> None:
     """Say where everything is that a run wrote, and what to do next."""
-    lines = [*outcome.paths(), *([("next", next_step)] if next_step else [])]
+    lines = [*outcome.paths(), *([("next", step)] if step else [])]
     width = max(len(label) for label, _ in lines) + 2
     for label, what in lines:
         common.screen.say(f"{label.capitalize() + ':':{width}}{what}")

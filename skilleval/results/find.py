@@ -27,11 +27,12 @@ def find_run(reference: str, root: Path) -> Path:
     """Find one run.
 
     Raises:
-        ResultsError: nothing fits, or more than one run does.
+        ResultsError: nothing fits, more than one run does, or the folder lost its manifest.
     """
     as_path = Path(reference)
     if (as_path / MANIFEST).is_file():
         return as_path
+    _refuse_remains(as_path)
     stored = runs(root)
     if not stored:
         msg = f"no run is stored below {root}"
@@ -47,3 +48,13 @@ def find_run(reference: str, root: Path) -> Path:
         msg = f"{said} below {root} fit{'s' if not fitting else ''} {reference!r}"
         raise ResultsError(msg, hint=f"newest: {ids}")
     return fitting[0]
+
+
+def _refuse_remains(folder: Path) -> None:
+    """Tell of a run that lost its manifest, instead of looking for another one that fits its name."""
+    remains = sorted(path.name for pattern in ("journal-*", "*/part-*") for path in folder.glob(pattern))
+    if remains:
+        msg = f"{folder} holds rows of a run ({remains[0]}), but no {MANIFEST}"
+        raise ResultsError(
+            msg, hint="put its manifest back: without it the rows say neither plan nor settings"
+        )

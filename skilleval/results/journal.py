@@ -6,11 +6,10 @@ off by a crash can only be the last one; readers drop it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from array import array
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -21,10 +20,14 @@ from skilleval.errors import ResultsError, WriteError
 from skilleval.results.rows import RowBuilder, storable
 
 CHUNK_BYTES = 16 * 1024 * 1024
+_TAIL_BYTES = 64 * 1024
 
 
 class Journal:
-    """An open journal; it is the runner's sink. One process at a time holds it."""
+    """An open journal; it is the runner's sink. Who writes it holds the lock of its run.
+
+    Each session of a run has a journal of its own, so that no line is ever written behind one that a crash cut off.
+    """
 
     def __init__(self, path: Path, rows: RowBuilder, clock: Clock) -> None:
         self.path = path
@@ -33,14 +36,13 @@ class Journal:
         self._clock = clock
         self._encode = msgspec.json.Encoder().encode
         try:
-            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+        except FileExistsError:
+            msg = f"{path} exists already: another process is writing this run"
+            raise ResultsError(msg, hint="wait for it, or choose another --output-dir") from None
         except OSError as error:
             msg = f"cannot write {path}: {error.strerror}"
             raise WriteError(msg, hint="choose a writable folder with --output-dir or --store") from None
-        if not _lock(self._fd):
-            os.close(self._fd)
-            msg = f"{path.parent} is in use by another process"
-            raise ResultsError(msg, hint="wait for it, or choose another --output-dir")
 
     def write(self, record: TrialRecord) -> None:
         """Append one trial; `write_ms` keeps how long that took, in order.
@@ -54,9 +56,21 @@ class Journal:
         self.write_ms.append(self._clock.elapsed_ms(started))
 
     def close(self) -> None:
-        """Flush to the device and give the file free."""
-        os.fsync(self._fd)
-        os.close(self._fd)
+        """Flush to the device and close; doing it again changes nothing.
+
+        Raises:
+            WriteError: the device did not take it, or the file is gone.
+        """
+        if self._fd < 0:
+            return
+        try:
+            os.fsync(self._fd)
+            self._check()
+        except OSError as error:
+            raise self._lost(error.strerror or str(error)) from None
+        finally:
+            os.close(self._fd)
+            self._fd = -1
 
     def _append(self, data: bytes) -> None:
         written = 0
@@ -64,34 +78,22 @@ class Journal:
             while written < len(data):
                 written += os.write(self._fd, data[written:])
         except OSError as error:
-            os.ftruncate(self._fd, os.fstat(self._fd).st_size - written)
-            msg = f"cannot write {self.path}: {error.strerror}; what was finished before is kept"
-            raise ResultsError(
-                msg, hint="make room, then `skilleval report convert` reads what is there"
-            ) from None
+            with suppress(OSError):  # a torn line at the end is known for what it is
+                os.ftruncate(self._fd, os.fstat(self._fd).st_size - written)
+            raise self._lost(error.strerror or str(error)) from None
+        self._check()
 
+    def _check(self) -> None:
+        """Notice that somebody removed the file: writing goes on without a word, into nothing."""
+        if os.fstat(self._fd).st_nlink == 0:
+            msg = f"{self.path} was removed while it was written, with all that was finished"
+            raise WriteError(msg, hint="run again, in a folder that stays")
 
-def _lock(fd: int) -> bool:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-@contextmanager
-def held(path: Path) -> Iterator[bool]:
-    """Hold a journal as if writing it; false if a live process holds it, or it is gone."""
-    try:
-        fd = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        yield False
-        return
-    try:
-        # Gone meanwhile: another reader made tables of it while we waited for nothing.
-        yield _lock(fd) and path.exists()
-    finally:
-        os.close(fd)
+    def _lost(self, why: str) -> WriteError:
+        msg = f"cannot write {self.path}: {why}; what was finished before is kept"
+        return WriteError(
+            msg, hint=f"mend that, then go on with `skilleval eval --resume {self.path.parent}`"
+        )
 
 
 def read_chunks(path: Path, size: int = CHUNK_BYTES) -> Iterator[bytes]:
@@ -103,3 +105,17 @@ def read_chunks(path: Path, size: int = CHUNK_BYTES) -> Iterator[bytes]:
             if newline:
                 yield head + newline
             rest = tail
+
+
+def torn_bytes(path: Path) -> int:
+    """Count the bytes behind the last whole line."""
+    with path.open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        start = end
+        while start > 0:
+            size = min(_TAIL_BYTES, start)
+            start = file.seek(start - size)
+            found = file.read(size).rfind(b"\n")
+            if found >= 0:
+                return end - (start + found + 1)
+    return end

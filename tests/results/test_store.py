@@ -7,24 +7,28 @@ import os
 import subprocess
 import sys
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from records import written
+from records import open_journal, written
+from results.conftest import Warned
 
 from skilleval.clock import Clock
 from skilleval.domain import Reply, Status
 from skilleval.errors import ResultsError
 from skilleval.results.find import find_run, runs
 from skilleval.results.journal import Journal, read_chunks
+from skilleval.results.locks import RunLock
 from skilleval.results.rows import RowBuilder
 from skilleval.results.schema import SCHEMA_VERSION, SCORES, TABLES, TRIALS, TRIES, checked, polars_schema
 from skilleval.results.store import (
     compact,
     create_run,
+    is_live,
     journal_path,
     read_manifest,
     scan_table,
@@ -105,26 +109,34 @@ def test_a_large_run_is_compacted_in_chunks(tmp_path: Path) -> None:
     assert [json.loads(one)[300_000:] for one in outputs] == [str(i) for i in range(100)]
 
 
-def test_c57_a_torn_last_line_is_dropped(tmp_path: Path) -> None:
-    """What a crash cut off is left out; every whole line is kept."""
+@pytest.mark.parametrize("tail", [b'{"trial": {"tri', b"\x00" * 5000, b"\xff\xfe garbage", b"x" * 200_000])
+def test_c57_a_torn_last_line_is_dropped_with_a_warning(tmp_path: Path, tail: bytes, warned: Warned) -> None:
+    """What a crash cut off is left out and told; every whole line is kept."""
     folder = written(tmp_path, [[DONE]] * 3, compacted=False)
     (journal,) = folder.glob("journal-*.jsonl")
-    whole = journal.read_bytes()
-    journal.write_bytes(whole + whole[: len(whole) // 5])
-    compact(folder)
+    journal.write_bytes(journal.read_bytes() + tail)
+    with warned() as messages:
+        compact(folder)
     assert table(folder, "trials").height == 3
     assert list(folder.glob("journal-*")) == []
+    assert [f"({len(tail)} bytes)" in message for message in messages] == [True]
 
 
-def test_damage_inside_a_journal_is_an_error(tmp_path: Path) -> None:
-    """A broken line that is not the last is never passed over in silence, and the file is kept."""
+@pytest.mark.parametrize(
+    "damage", [b'{"trial": {"tri', b"[1]", b"\x00\x00", b"\xff", b'{"trial":{"trial_id":"\xff"}}']
+)
+def test_damage_inside_a_journal_is_an_error(tmp_path: Path, damage: bytes) -> None:
+    """A broken line that is not the last is never passed over in silence; it is named, and the file is kept."""
     folder = written(tmp_path, [[DONE]] * 3, compacted=False)
     (journal,) = folder.glob("journal-*.jsonl")
     first, *others = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(first[: len(first) // 2] + b"\n" + b"".join(others))
-    with pytest.raises(ResultsError, match="cannot be read"):
+    journal.write_bytes(first + damage + b"\n" + b"".join(others))
+    with pytest.raises(ResultsError, match=r"journal-00000\.jsonl.* cannot be read") as caught:
         compact(folder)
+    if b"trial_id" not in damage:  # JSON, but not UTF-8: found only once all lines are read
+        assert "journal-00000.jsonl:2 " in caught.value.message
     assert journal.exists()
+    assert not list(folder.glob("*/.part-*"))
 
 
 def test_compacting_twice_changes_nothing(tmp_path: Path) -> None:
@@ -154,15 +166,24 @@ def test_a_killed_process_loses_no_finished_trial(tmp_path: Path) -> None:
     assert table(tmp_path / "r1", "trials").height == 50
 
 
-def test_one_process_at_a_time_writes_a_run(tmp_path: Path) -> None:
-    """A second writer is refused, and reading commands leave a live journal alone."""
-    folder = create_run(tmp_path, "r1")
-    rows = RowBuilder(run_id="r1", sweep_id=None)
-    journal = Journal(journal_path(folder), rows, Clock())
-    with pytest.raises(ResultsError, match="in use"):
-        Journal(journal.path, rows, Clock())
-    compact(folder)
-    assert journal.path.exists()
+def test_readers_leave_a_run_alone_that_somebody_writes(tmp_path: Path) -> None:
+    """While a run is locked nobody else makes its tables; who holds the lock does."""
+    folder = written(tmp_path, [[DONE]], compacted=False)
+    with RunLock(folder) as lock:
+        compact(folder)
+        assert is_live(folder)
+        assert list(folder.glob("journal-*"))
+        compact(folder, lock=lock)
+        assert not is_live(folder)
+    assert table(folder, "trials").height == 1
+
+
+def test_no_journal_is_written_on(tmp_path: Path) -> None:
+    """Each session has a journal of its own: nothing is appended behind a line that was cut off."""
+    folder, journal = open_journal(tmp_path, "r1")
+    with pytest.raises(ResultsError, match="exists already"):
+        Journal(journal.path, RowBuilder(run_id="r1", sweep_id=None), Clock())
+    assert journal_path(folder).name == "journal-00001.jsonl"
     journal.close()
 
 
@@ -218,6 +239,51 @@ def test_a_broken_manifest_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(ResultsError, match=r"manifest\.json"):
         read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize("version", ["3", "20", "two"])
+def test_a_newer_schema_is_refused(tmp_path: Path, version: str) -> None:
+    """Rows that a newer skilleval wrote are not guessed at, whether the manifest or a table says so."""
+    folder = written(tmp_path, [[DONE]])
+    manifest = {"run_id": "r1", "config": {}, "benchmark": {}, "n_planned": 1, "schema_version": version}
+    write_manifest(folder, manifest)
+    with pytest.raises(ResultsError, match=f"schema version {version}; this skilleval reads up to 2"):
+        read_manifest(folder)
+    _marked(folder / "trials" / "part-00000.parquet", version, without=())
+    with pytest.raises(ResultsError, match=f"schema version {version}"):
+        scan_table(folder, TRIALS)
+
+
+def test_runs_of_schema_version_1_are_read(tmp_path: Path) -> None:
+    """Columns that came later are null in old rows, and every old trial had a process of its own."""
+    folder = written(tmp_path, [[DONE], [DONE]])
+    later = ("call_key", "isolation", "in_flight", "reused_from", "serial_latency_ms", "score_key")
+    for name in TABLES:
+        _marked(folder / name / "part-00000.parquet", "1", without=later)
+    for one in TABLES.values():
+        assert scan_table(folder, one).collect_schema() == polars_schema(one)
+    trials = table(folder, "trials")
+    assert trials["isolation"].to_list() == ["trial", "trial"]
+    assert (
+        trials.select(name for name in later if name not in {"isolation", "score_key"}).null_count().row(0)
+        == (2,) * 4
+    )
+    assert table(folder, "scores")["score_key"].null_count() == 2
+
+
+def _marked(part: Path, version: str, *, without: Sequence[str]) -> None:
+    """Rewrite a part as another version of the schema."""
+    rows = pq.read_table(part)
+    kept = rows.select([name for name in rows.column_names if name not in without])
+    metadata = {**(rows.schema.metadata or {}), b"skilleval.schema_version": version.encode()}
+    pq.write_table(kept.replace_schema_metadata(metadata), part)
+
+
+def test_rows_without_their_manifest_are_named(tmp_path: Path) -> None:
+    """A folder with a journal but no manifest is told as what it is, not looked for elsewhere."""
+    folder = written(tmp_path, [[DONE]], compacted=False)
+    with pytest.raises(ResultsError, match=r"journal-00000\.jsonl.*no manifest\.json"):
+        find_run(str(folder), tmp_path)
 
 
 def test_runs_are_found_by_id_start_of_id_and_latest(tmp_path: Path) -> None:

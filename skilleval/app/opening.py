@@ -1,0 +1,121 @@
+"""Opening a run to write it: a new folder, or a stored run that is gone on with; locked until it is closed."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from skilleval.app.manifest import first_manifest, resumed_manifest
+from skilleval.app.prepare import Prepared
+from skilleval.app.resume import Left, StoredRun, check_plan, plan_digest, unfinished, what_is_left
+from skilleval.clock import Clock
+from skilleval.provenance import new_run_id
+from skilleval.results.locks import RunLock
+from skilleval.results.store import compact, create_run, read_statuses, write_manifest
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenRun:
+    """A run that this process writes: its folder, its manifest so far, what is left to run, and its lock.
+
+    `before` is the manifest as it was found; null for a new run. `remark` is worth saying to the user.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    left: Left
+    lock: RunLock
+    before: Mapping[str, Any] | None = None
+    remark: str = ""
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When the run had ended before it was opened; null for a new one, and for one that was killed."""
+        ended = None if self.before is None else self.before.get("ended_at")
+        return None if ended is None else datetime.fromisoformat(ended)
+
+    @property
+    def way_on(self) -> str:
+        """What to do after this run was stopped."""
+        if self.manifest["plan_digest"] is None:
+            return f"what is finished is kept in {self.folder}"
+        command = shlex.join(["skilleval", "eval", "--resume", str(self.folder)])
+        return f"finished trials are kept; go on with: {command}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.lock.release()
+
+
+def results_root(prepared: Prepared) -> Path:
+    """Give the folder in which runs of these settings are stored."""
+    paths = prepared.settings.paths
+    return Path(paths.store or paths.output_dir)
+
+
+def open_run(
+    prepared: Prepared,
+    *,
+    command: Sequence[str],
+    clock: Clock,
+    stored: StoredRun | None = None,
+    is_planned: bool = True,
+) -> OpenRun:
+    """Open a stored run, or the one that `runner.resume` finds, or a new one.
+
+    What is not `planned` takes over attempts that were chosen elsewhere; it cannot be gone on with.
+
+    Raises:
+        ResultsError: the run is in use, or cannot be read or written.
+        UsageError: the stored run has another plan.
+    """
+    asked = prepared.settings.runner.resume and is_planned and stored is None
+    found = unfinished(prepared, results_root(prepared), to_write=True) if asked else stored
+    line = shlex.join(["skilleval", *command])
+    if found is not None:
+        return _reopened(prepared, found, line, clock)
+    remark = "no unfinished run of this plan is there: a new one starts" if asked else ""
+    return _new(prepared, line, clock, digest=plan_digest(prepared) if is_planned else None, remark=remark)
+
+
+def _new(prepared: Prepared, command: str, clock: Clock, *, digest: str | None, remark: str) -> OpenRun:
+    run_id = new_run_id(clock.utc())
+    folder = create_run(results_root(prepared), run_id)
+    lock = RunLock(folder)
+    manifest = first_manifest(
+        prepared, run_id=run_id, started_at=clock.utc(), command=command, plan_digest=digest
+    )
+    write_manifest(folder, manifest)
+    log.info("run %s: %d trials, rows in %s", run_id, len(prepared.trials), folder)
+    left = what_is_left(prepared.trials, {})
+    return OpenRun(folder=folder, manifest=manifest, left=left, lock=lock, remark=remark)
+
+
+def _reopened(prepared: Prepared, stored: StoredRun, command: str, clock: Clock) -> OpenRun:
+    folder, before = stored.folder, stored.manifest
+    lock = stored.lock or RunLock(folder)
+    with ExitStack() as on_failure:
+        on_failure.callback(lock.release)
+        check_plan(prepared, stored)
+        compact(folder, lock=lock)
+        left = what_is_left(prepared.trials, read_statuses(folder))
+        manifest = resumed_manifest(
+            prepared, before, left=left.facts(), started_at=clock.utc(), command=command
+        )
+        write_manifest(folder, manifest)
+        on_failure.pop_all()
+    remark = f"{folder}: {left}"
+    return OpenRun(folder=folder, manifest=manifest, left=left, lock=lock, before=before, remark=remark)

@@ -1,0 +1,124 @@
+"""The lock of a run: one process at a time writes it or makes its tables; the death of the process frees it.
+
+The lock is held on a file of its own in the run's folder, because every other file there is replaced by renaming.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from skilleval.errors import ResultsError, WriteError
+
+LOCK = ".lock"
+_PATIENCE_S = 0.3
+"""A reader that asks whether a run is live holds its lock for an instant."""
+_PAUSE_S = 0.02
+
+
+class RunLock:
+    """The right to write a run, until it is released or the process ends."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            ResultsError: another process has it, or there is no such folder.
+            WriteError: the folder cannot be written to.
+        """
+        self.folder = folder
+        self._fd = _opened(folder)
+        if not _taken(self._fd, _PATIENCE_S):
+            os.close(self._fd)
+            msg = f"{folder} is in use by another process"
+            raise ResultsError(msg, hint="wait for it, or stop it with Ctrl-C: what it has finished is kept")
+
+    def check(self) -> None:
+        """Check that the folder is still there.
+
+        Raises:
+            WriteError: somebody removed it or moved it away.
+        """
+        try:
+            same = os.path.samestat(os.fstat(self._fd), (self.folder / LOCK).stat())
+        except OSError:
+            same = False
+        if not same:
+            msg = f"{self.folder} was removed or moved away while it was written"
+            raise WriteError(
+                msg, hint="where the folder is now, `skilleval eval --resume FOLDER` goes on with it"
+            )
+
+    def release(self) -> None:
+        """Let others write; doing it again changes nothing."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def _opened(folder: Path) -> int:
+    try:
+        return os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    except FileNotFoundError:
+        msg = f"{folder} is not there any more"
+        raise ResultsError(msg) from None
+    except OSError as error:
+        msg = f"cannot write in {folder}: {error.strerror}"
+        raise WriteError(msg, hint="make the folder writable, or copy the run to a place that is") from None
+
+
+def _taken(fd: int, patience_s: float) -> bool:
+    end = time.monotonic() + patience_s
+    while not _locked(fd, fcntl.LOCK_EX):
+        if time.monotonic() > end:
+            return False
+        time.sleep(_PAUSE_S)
+    return True
+
+
+def _locked(fd: int, kind: int) -> bool:
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def maybe_locked(folder: Path) -> Iterator[bool]:
+    """Take the lock of a run if nobody has it; say whether that worked.
+
+    Raises:
+        WriteError: the folder cannot be written to.
+    """
+    fd = _opened(folder)
+    try:
+        yield _locked(fd, fcntl.LOCK_EX)
+    finally:
+        os.close(fd)
+
+
+def is_locked(folder: Path) -> bool:
+    """Say whether anybody holds the lock of a run, this process included."""
+    try:
+        fd = os.open(folder / LOCK, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return not _locked(fd, fcntl.LOCK_SH)
+    finally:
+        os.close(fd)

@@ -1,0 +1,33 @@
+"""The store: a folder a run, with `manifest.json` and the tables `trials/ tries/ scores/` as Parquet.
+
+Everything is written beside itself and renamed, so a reader never sees half a file.
+"""
+
+from __future__ import annotations
+
+from skilleval.results.store.compaction import compact, is_live
+from skilleval.results.store.folders import (
+    MANIFEST,
+    check_root,
+    create_run,
+    journal_path,
+    read_manifest,
+    write_manifest,
+    write_text,
+)
+from skilleval.results.store.parts import scan_table
+from skilleval.results.store.statuses import read_statuses
+
+__all__ = [
+    "MANIFEST",
+    "check_root",
+    "compact",
+    "create_run",
+    "is_live",
+    "journal_path",
+    "read_manifest",
+    "read_statuses",
+    "scan_table",
+    "write_manifest",
+    "write_text",
+]

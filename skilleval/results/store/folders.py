@@ -1,0 +1,141 @@
+"""The folder of a run: making it, its manifest, and the names of the files in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from skilleval.errors import ResultsError, WriteError
+from skilleval.results.schema import SCHEMA_VERSION, TABLES
+
+MANIFEST = "manifest.json"
+PART = "part-{:05d}.parquet"
+_JOURNAL = "journal-{:05d}.jsonl"
+_JOURNALS = re.compile(r"journal-(\d{5,})\.jsonl")
+_PARTS = re.compile(r"part-(\d{5,})\.parquet")
+_NEEDED = ("run_id", "config", "benchmark", "n_planned")
+_ELSEWHERE = "choose a writable folder with --output-dir or --store"
+
+
+def check_root(root: Path) -> None:
+    """Check that runs could be stored below a folder, without making anything.
+
+    Raises:
+        ResultsError: the path cannot be such a folder.
+        WriteError: there is no right to write there.
+    """
+    if root.suffix.lower() in {".db", ".sqlite", ".sqlite3"}:
+        msg = f"{root} looks like a database file, but results are Parquet tables in a folder"
+        raise ResultsError(msg, hint=f"name a folder, e.g. --store {root.with_suffix('')}")
+    nearest = next(path for path in (root, *root.absolute().parents) if path.exists())
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
+        msg = f"cannot make {root}: {nearest} is no folder that may be written to"
+        raise WriteError(msg, hint=_ELSEWHERE)
+
+
+def create_run(root: Path, run_id: str) -> Path:
+    """Make the folder of a new run.
+
+    Raises:
+        ResultsError: it exists already.
+        WriteError: it cannot be made.
+    """
+    check_root(root)
+    folder = root / run_id
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        msg = f"{folder} exists already"
+        raise ResultsError(msg, hint="choose another --output-dir; results are never overwritten") from None
+    except OSError as error:
+        msg = f"cannot make {folder}: {error.strerror}"
+        raise WriteError(msg, hint=_ELSEWHERE) from None
+    return folder
+
+
+def journals(folder: Path) -> dict[int, Path]:
+    """Give the journals of a run by their numbers, oldest first."""
+    return _numbered(folder.glob("journal-*"), _JOURNALS)
+
+
+def parts(folder: Path, table: str) -> dict[int, Path]:
+    """Give the Parquet parts of a table by their numbers, oldest first."""
+    return _numbered((folder / table).glob("part-*"), _PARTS)
+
+
+def _numbered(paths: Any, pattern: re.Pattern[str]) -> dict[int, Path]:
+    found = {int(match[1]): path for path in paths if (match := pattern.fullmatch(path.name))}
+    return dict(sorted(found.items()))
+
+
+def journal_path(folder: Path) -> Path:
+    """Give the path of the next journal of a run: its number is that of the Parquet part it becomes."""
+    taken = [*journals(folder), *(number for table in TABLES for number in parts(folder, table))]
+    return folder / _JOURNAL.format(max(taken, default=-1) + 1)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        msg = f"cannot write {path}: {error.strerror}"
+        raise WriteError(msg, hint="the tables of the run are not touched by this") from None
+
+
+def leftovers(folder: Path) -> list[Path]:
+    """Give what a killed process left half-written beside manifest and tables."""
+    beside = [folder.glob(f".{MANIFEST}.*.tmp"), *((folder / table).glob(".part-*.tmp") for table in TABLES)]
+    return [path for found in beside for path in found]
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the manifest of a run."""
+    write_text(folder / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a run.
+
+    Raises:
+        ResultsError: there is none, it is no JSON object, or a newer skilleval wrote it.
+    """
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        msg = f"{folder} is no run: it has no {MANIFEST}"
+        raise ResultsError(msg) from None
+    except (OSError, ValueError) as error:
+        msg = f"{path} is no manifest: {error}"
+        raise ResultsError(msg) from None
+    absent = [key for key in _NEEDED if not isinstance(manifest, dict) or key not in manifest]
+    if absent:
+        msg = f"{path} is no manifest of a run: it lacks {', '.join(absent)}"
+        raise ResultsError(msg)
+    check_version(str(manifest.get("schema_version", SCHEMA_VERSION)), folder)
+    return dict(manifest)
+
+
+def check_version(version: str, folder: Path) -> None:
+    """Check that rows of this version of the schema can be read.
+
+    Raises:
+        ResultsError: a newer skilleval wrote them.
+    """
+    if not version.isdecimal() or int(version) > int(SCHEMA_VERSION):
+        msg = f"{folder} has tables of schema version {version}; this skilleval reads up to {SCHEMA_VERSION}"
+        raise ResultsError(msg, hint="read the run with the skilleval that wrote it, or a newer one")
