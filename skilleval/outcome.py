@@ -34,7 +34,10 @@ PRECEDENCE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """When a run fails although it ran: `min_completion` counts only with `exit_on_fail`."""
+    """When a run fails although it ran: `min_completion` counts only with `exit_on_fail`.
+
+    The rates that it is asked about count trials that could not be judged as not passed.
+    """
 
     min_completion: float
     exit_on_fail: bool

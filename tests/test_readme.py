@@ -103,6 +103,35 @@ def test_the_exit_codes_of_the_readme_are_those_of_the_program() -> None:
     assert ", ".join(str(int(code)) for code in PRECEDENCE[:-1]) in section
 
 
+def test_the_words_and_marks_of_a_result_are_those_of_the_program() -> None:
+    """Every verdict and every mark that a report can show is explained, with its own shape."""
+    from skilleval.report.document import State
+    from skilleval.report.facts import STATE_SHAPES
+    from skilleval.report.flags import SHAPES, Kind
+
+    section = README.split("## How to read a result")[1].split("\n## ")[0]
+    words = set(re.findall(r"^\| (\S [A-Z]+) \|", section, re.MULTILINE))
+    assert words == {f"{STATE_SHAPES[one]} {one.value.upper()}" for one in State if one is not State.INFO}
+    marks = set(re.findall(r"^\| (\S) \|", section, re.MULTILINE))
+    assert marks == {SHAPES[one] for one in Kind if one is not Kind.FINE}
+
+
+def test_the_threshold_of_the_readme_is_the_shipped_one() -> None:
+    """What the README says of the gate holds."""
+    gate = (ROOT / "conf" / "gate" / "default.yaml").read_text(encoding="utf-8")
+    assert "min_completion: 0.7" in gate
+    assert "`--min-completion`, which is 0.7 unless" in README
+
+
+def test_what_is_looked_for_in_the_clone_is_found_without_warnings() -> None:
+    """A reader who tries `--skills-dir .` in the clone meets no problem with files of skilleval itself."""
+    from skilleval.catalog.read import read_catalog
+
+    found = [read_catalog([ROOT / name]) for name in ("skilleval", "examples", "tests")]
+    problems = [problem for one in found for problem in one.problems if problem.found != "no skill.json"]
+    assert problems == []
+
+
 def test_every_linked_file_exists() -> None:
     """No link of the README is dead."""
     links = re.findall(r"\]\((?!http)([^)#]+)\)", README)

@@ -11,8 +11,9 @@ import click
 from skilleval import __version__
 from skilleval.cli.arguments import common_options
 from skilleval.cli.benchmark import benchmark
+from skilleval.cli.cache import cache
 from skilleval.cli.configuration import config
-from skilleval.cli.console import Screen
+from skilleval.cli.console import Screen, occupy_closed_streams
 from skilleval.cli.create import create
 from skilleval.cli.demo import demo
 from skilleval.cli.doctor import doctor
@@ -22,6 +23,7 @@ from skilleval.cli.init import init
 from skilleval.cli.report import report
 from skilleval.cli.run import run_
 from skilleval.cli.schema import schema
+from skilleval.cli.score import score
 from skilleval.cli.select import select
 from skilleval.cli.task import task
 from skilleval.errors import SkillevalError
@@ -53,7 +55,9 @@ for _command in (
     select,
     run_,
     task,
+    score,
     report,
+    cache,
     benchmark,
     schema,
     config,
@@ -63,6 +67,7 @@ for _command in (
 
 def main() -> None:
     """Run the command line and exit with a documented code."""
+    occupy_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets a sign for it
             stream.reconfigure(errors="replace")

@@ -15,6 +15,7 @@ from skilleval.outcome import ExitCode
 
 if TYPE_CHECKING:
     from skilleval.catalog.benchmark_list import Checked, Listed, Shown
+    from skilleval.catalog.benchmarks import BenchmarkReading
     from skilleval.domain import Benchmark, Task
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -57,7 +58,8 @@ def list_(common: Common, folders: tuple[str, ...]) -> None:
         }
     )
     rows = [
-        (*_summary(one.shown), _origin(one.root), "; ".join(_notes(one.shown))) for one in found.benchmarks
+        (*_summary(one.shown), _origin(one.root), "; ".join(_notes(common, one.shown)))
+        for one in found.benchmarks
     ]
     _show_table(common, ("id", "version", "tasks", "domain", "from", "notes"), rows)
     for problem in found.problems:
@@ -82,7 +84,7 @@ def show(common: Common, name: str, data: str | None, folders: tuple[str, ...]) 
     common.screen.document(_facts(found))
     for line in _about(found.reading.benchmark):
         common.screen.say(_safe(line))
-    for notice in found.reading.notices:
+    for notice in _told(common, found.reading):
         common.screen.say(f"note:       {_safe(notice)}")
     if found.bring is not None:
         common.screen.say(f"tasks:      none yet; {found.bring}")
@@ -95,22 +97,31 @@ def show(common: Common, name: str, data: str | None, folders: tuple[str, ...]) 
 @benchmark.command(
     "validate",
     cls=Command,
-    example="skilleval benchmark validate benchmarks/units/benchmark.json\nskilleval benchmark validate benchmarks/*/",
+    example="skilleval benchmark validate units tasks.json\nskilleval benchmark validate benchmarks/*/benchmark.json",
     short_help="Check benchmark and task files.",
 )
-@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    type=click.Path(),
+    metavar="ID|FILE...",
+    shell_complete=completion.benchmarks,
+)
 @_data
+@_benchmarks_dir
 @common_options
-def validate(common: Common, files: tuple[str, ...], data: str | None) -> None:
+def validate(common: Common, files: tuple[str, ...], data: str | None, folders: tuple[str, ...]) -> None:
     """Check benchmarks and task files, and say everything that is wrong with any of them.
 
-    A benchmark whose tasks are brought is checked without them unless --data names the file. Exit code 2 if anything
-    is wrong.
+    Where a word leads to no file it is taken for the id of a benchmark. One whose tasks are brought is checked without
+    them unless --data names the file. Exit code 2 if anything is wrong.
     """
-    from skilleval.catalog.benchmark_list import check_file
+    from skilleval.catalog.benchmark_list import check_named
     from skilleval.errors import CatalogError
 
-    results = [(file, check_file(Path(file), data=Path(data) if data else None)) for file in files]
+    roots, rows = _roots(common, folders), Path(data) if data else None
+    results = [(file, check_named(file, roots, data=rows)) for file in files]
     problems = tuple(problem for _, one in results for problem in one.problems)
     if common.screen.json:
         common.screen.document([_checked_facts(file, one) for file, one in results])
@@ -118,7 +129,7 @@ def validate(common: Common, files: tuple[str, ...], data: str | None) -> None:
     for file, one in results:
         if one.shown is not None:
             common.screen.say(f"ok  {_safe(file)}: {_safe(_in_short(one.shown))}")
-            for notice in one.shown.reading.notices:
+            for notice in _told(common, one.shown.reading):
                 common.screen.say(f"    note: {_safe(notice)}")
     if problems:
         bad = sum(one.shown is None for _, one in results)
@@ -147,10 +158,15 @@ def _summary(shown: Shown) -> tuple[str, str, str, str]:
     return one.id, one.version, str(len(one.tasks)) if shown.bring is None else "to bring", one.domain
 
 
-def _notes(shown: Shown) -> Iterable[str]:
+def _told(common: Common, reading: BenchmarkReading) -> tuple[str, ...]:
+    """Give what is to be said of a file; aliases and what was filled in only where all is asked for."""
+    return reading.notices if common.screen.verbose else reading.remarks
+
+
+def _notes(common: Common, shown: Shown) -> Iterable[str]:
     if shown.bring is not None:
         yield f"skilleval benchmark show {shown.reading.benchmark.id} says how to bring its tasks"
-    yield from shown.reading.notices
+    yield from _told(common, shown.reading)
 
 
 def _listed_facts(one: Listed) -> dict[str, Any]:

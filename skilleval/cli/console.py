@@ -19,6 +19,7 @@ from skilleval.errors import WriteError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.progress import Progress
 
     from skilleval.domain import TrialRecord
     from skilleval.errors import SkillevalError
@@ -29,11 +30,13 @@ _REFRESH_S = 0.1
 
 
 def write_line(text: str) -> None:
-    """Write to stdout. A reader who has gone (`| head`) is no error: the exit code stays what it is.
+    """Write to stdout. A reader who has gone (`| head`), or never was (`>&-`), is no error.
 
     Raises:
         WriteError: stdout cannot take it, e.g. a full disk.
     """
+    if sys.stdout is None:
+        return
     try:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
@@ -43,6 +46,15 @@ def write_line(text: str) -> None:
         forget_stdout()
         msg = f"cannot write to stdout: {error.strerror}"
         raise WriteError(msg) from None
+
+
+def occupy_closed_streams() -> None:
+    """Let nothing be opened in the place of a standard stream that is closed: whatever is printed would go there."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest that is free, so this one
 
 
 def forget_stdout() -> None:
@@ -162,17 +174,19 @@ def _problem_json(problem: object) -> dict[str, Any]:
 
 
 @contextmanager
-def progress(screen: Screen, *, title: str, total: int) -> Iterator[Observer]:
-    """Show the progress of a run on stderr: a bar with rate and ETA on a terminal, else a line now and then."""
+def progress(screen: Screen, *, title: str, total: int, done: int = 0) -> Iterator[Observer]:
+    """Show the progress of a run on stderr: a bar with rate and ETA on a terminal, else a line now and then.
+
+    `done` trials were finished before. The observer can be told that a further pass begins.
+    """
     if screen.stderr().is_terminal:
-        with _bar(screen, title, total) as observe:
-            yield observe
+        with _bars(screen) as bars:
+            yield _Bar(bars, title, total, done)
     else:
-        yield _Lines(title, total).observe
+        yield _Lines(title, total, done)
 
 
-@contextmanager
-def _bar(screen: Screen, title: str, total: int) -> Iterator[Observer]:
+def _bars(screen: Screen) -> Progress:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -184,22 +198,34 @@ def _bar(screen: Screen, title: str, total: int) -> Iterator[Observer]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[troubles]}"),
     )
-    with Progress(*columns, console=screen.stderr(), transient=True) as bars:
-        task = bars.add_task(title, total=total, rate="", troubles="")
-        tally = _Tally()
+    return Progress(*columns, console=screen.stderr(), transient=True)
 
-        def observe(record: TrialRecord) -> None:
-            if tally.add(record, every_s=_REFRESH_S) or tally.done == total:
-                bars.update(task, completed=tally.done, rate=f"{tally.rate:,.1f}/s", troubles=tally.troubles)
 
-        yield observe
+class _Bar:
+    """Progress for terminals: a bar a pass."""
+
+    def __init__(self, bars: Progress, title: str, total: int, done: int) -> None:
+        self._bars = bars
+        self.begin(title, total, done)
+
+    def begin(self, title: str, total: int, done: int = 0) -> None:
+        self._total = total
+        self._tally = _Tally(done)
+        self._task = self._bars.add_task(title, total=total, completed=done, rate="", troubles="")
+
+    def __call__(self, record: TrialRecord) -> None:
+        tally = self._tally
+        if tally.add(record, every_s=_REFRESH_S) or tally.done == self._total:
+            self._bars.update(
+                self._task, completed=tally.done, rate=f"{tally.rate:,.1f}/s", troubles=tally.troubles
+            )
 
 
 class _Tally:
     """Counts finished trials and says when it is time to show them."""
 
-    def __init__(self) -> None:
-        self.done = 0
+    def __init__(self, done: int) -> None:
+        self.done = self._before = done
         self._errors = 0
         self._started = self._shown = time.monotonic()
 
@@ -214,7 +240,7 @@ class _Tally:
 
     @property
     def rate(self) -> float:
-        return self.done / max(time.monotonic() - self._started, 1e-9)
+        return (self.done - self._before) / max(time.monotonic() - self._started, 1e-9)
 
     @property
     def troubles(self) -> str:
@@ -222,13 +248,16 @@ class _Tally:
 
 
 class _Lines:
-    """Progress for logs: at most a line every few seconds, and one at the end."""
+    """Progress for logs: at most a line every few seconds, and one at the end of each pass."""
 
-    def __init__(self, title: str, total: int) -> None:
+    def __init__(self, title: str, total: int, done: int) -> None:
+        self.begin(title, total, done)
+
+    def begin(self, title: str, total: int, done: int = 0) -> None:
         self._title, self._total = title, total
-        self._tally = _Tally()
+        self._tally = _Tally(done)
 
-    def observe(self, record: TrialRecord) -> None:
+    def __call__(self, record: TrialRecord) -> None:
         tally = self._tally
         due = tally.add(record, every_s=_PLAIN_EVERY_S)
         if not due and tally.done != self._total:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, common_options, overrides_and_words
+from skilleval.cli.listing import show_rows
 from skilleval.outcome import ExitCode
 
 _EXAMPLE = """
@@ -47,7 +47,7 @@ def _show_checks(common: Common) -> None:
     checks = diagnose()
     common.screen.document([asdict(check) for check in checks])
     rows = [(check.state.value, check.area, check.name, check.found, check.fix) for check in checks]
-    _table(common, ("", "area", "what", "found", "what to do if you need it"), rows)
+    show_rows(common.screen, ("state", "area", "what", "found", "what to do if you need it"), rows)
     if any(check.state is State.BROKEN for check in checks):
         click.get_current_context().exit(int(ExitCode.INFRASTRUCTURE))
 
@@ -63,18 +63,7 @@ def _show_egress(common: Common, words: Sequence[str]) -> None:
     found = destinations(prepare(composed, is_to_run=False))
     common.screen.document([asdict(one) for one in found])
     rows = [(one.sender, one.host, ", ".join(one.fields), ", ".join(one.variables), one.why) for one in found]
-    _table(common, ("who", "sends to", "fields", "variables read", "why"), rows)
+    if rows:
+        show_rows(common.screen, ("who", "sends to", "fields", "variables read", "why"), rows)
     if not found:
         common.screen.say("Nothing leaves this machine.")
-
-
-def _table(common: Common, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    if common.screen.json or not rows:
-        return
-    from rich.table import Table
-    from rich.text import Text
-
-    table: Any = Table(*headings, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    common.screen.show(table)

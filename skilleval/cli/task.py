@@ -143,11 +143,13 @@ def _json(text: str, option: str) -> Any:
     """Read a JSON value that stands in an option, in the file it names, or on stdin."""
     where, text = _text(text, option)
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        return json.loads(text, object_pairs_hook=_members, parse_constant=_refuse, parse_float=_finite)
     except json.JSONDecodeError as error:
         hint = "a text needs its double quotes" if option == "--exact" else ""
         found = f"{text[:_SHOWN]!r}, wrong at line {error.lineno}, column {error.colno}"
         _unusable(where, "a JSON value", found, hint)
+    except _RepeatedKeyError as error:
+        _unusable(where, "each key once", f"{error.args[0]!r} again")
     except (ValueError, RecursionError) as error:
         _unusable(where, "a JSON value", str(error))
 
@@ -167,6 +169,19 @@ def _text(text: str, option: str) -> tuple[str, str]:
 def _finite(digits: str) -> float:
     number = float(digits)
     return number if math.isfinite(number) else _refuse(digits)
+
+
+class _RepeatedKeyError(ValueError):
+    """An object says a key twice: nobody knows which value is meant."""
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise _RepeatedKeyError(name)
+        members[name] = value
+    return members
 
 
 def _refuse(word: str) -> NoReturn:

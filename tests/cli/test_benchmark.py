@@ -47,7 +47,7 @@ def test_the_list_names_shipped_and_own_benchmarks(run: Run, folder: Path) -> No
     """The project's own come first; each line has id, version, tasks, domain, where from and notes, uncut."""
     own = "benchmarks/a-folder-with-a-rather-long-name-that-no-terminal-would-show-in-one-line/benchmark.json"
     write(folder, own, units())
-    done = run("benchmark", "list")
+    done = run("benchmark", "list", "-v")
     assert (done.code, done.err) == (0, "")
     header, first, *others = [line.split("\t") for line in done.out.splitlines()]
     assert header == ["id", "version", "tasks", "domain", "from", "notes"]
@@ -59,6 +59,46 @@ def test_the_list_names_shipped_and_own_benchmarks(run: Run, folder: Path) -> No
         "to bring",
         "skilleval benchmark show gaia-v1 says how to bring its tasks",
     )
+
+
+def test_what_was_filled_in_is_told_with_v_only(run: Run, folder: Path) -> None:
+    """Defaults and aliases are nobody's news; an unknown key and a second file of one id are told unasked."""
+    path = write(folder, "benchmarks/units/benchmark.json", units(colour="red"))
+    write(folder, "benchmarks/units.json", units())
+    for command in (["list"], ["show", "units"], ["validate", "units"]):
+        quiet, verbose = run("benchmark", *command), run("benchmark", *command, "-v")
+        assert "filled in: mean" not in quiet.out
+        assert "filled in: mean" in verbose.out
+        assert "unknown key colour" in quiet.out
+        assert "benchmarks/units.json" in quiet.out
+    assert "filled in" in str(run("benchmark", "validate", path, "--json").document[0]["notices"])
+
+
+def test_validate_takes_what_show_takes(run: Run, folder: Path) -> None:
+    """An id is as good as a file; one that nobody knows is answered with the known ones."""
+    write(folder, "ours/units.json", units())
+    done = run("benchmark", "validate", "coding-easy", "units", "--benchmarks-dir", "ours")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == [
+        "ok  coding-easy: coding-easy 1.0.0, 20 tasks",
+        "ok  units: units 1.2.0, 1 task",
+    ]
+    unknown = run("benchmark", "validate", "coding-eazy")
+    assert unknown.code == 2
+    assert "did you mean coding-easy?" in unknown.err
+
+
+def test_a_task_that_nobody_could_judge_is_refused_before_the_first_trial(run: Run, folder: Path) -> None:
+    """A custom scorer that is not there: validate, --dry-run and eval say the same, and nothing runs."""
+    judged = {"type": "custom", "customScorerPath": "no-such.py"}
+    tasks = [{"id": name, "inputData": {}, "expectedOutput": judged} for name in ("a", "b")]
+    write(folder, "tasks.json", [*units()["tasks"], *tasks])
+    evaluate = ["eval", EXAMPLES / "calculator", "--tasks", "tasks.json"]
+    for command in (["benchmark", "validate", "tasks.json"], [*evaluate, "--dry-run"], evaluate):
+        done = run(*command)
+        assert done.code == 2
+        assert "tasks[2].expectedOutput.customScorerPath: expected a file that is there" in done.err
+    assert [path.name for path in folder.iterdir()] == ["tasks.json"]
 
 
 def test_the_list_as_a_document(run: Run, folder: Path) -> None:
@@ -144,11 +184,11 @@ def test_validate_gives_every_problem_of_every_file(run: Run, folder: Path) -> N
 
 
 def test_validate_is_content_with_what_is_right(run: Run, folder: Path) -> None:
-    """Only right files: exit code 0; notices are shown; data is checked where it is given."""
+    """Only right files: exit code 0; data is checked where it is given."""
     path = write(folder, "units/benchmark.json", units())
     done = run("benchmark", "validate", path.parent)
     assert (done.code, done.err) == (0, "")
-    assert "note: " in done.out
+    assert "note: " not in done.out
     mine = write(folder, "mine.json", {"id": "mine", "version": "1.0.0", "loader": "gaia"})
     assert "its tasks are yet to be brought" in run("benchmark", "validate", mine).out
     data = write(folder, "rows.jsonl", {**ROW, "Level": 9})

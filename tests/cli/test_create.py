@@ -33,8 +33,10 @@ def test_es33_a_created_skill_passes_its_starter_and_fails_it_when_broken(
     assert (row["completion_rate"], row["n_trials"]) == (1.0, 3)
     name, shout = _SHOUTS[template]
     whole = (own / name).read_text(encoding="utf-8")
-    (own / name).write_text(whole.replace(shout, "lower()"), encoding="utf-8")
-    assert said(*evaluate).document["summary"][0]["completion_rate"] == 0.0
+    for broken in (whole.replace(shout, "lower()"), f"{whole}\n)"):
+        (own / name).write_text(broken, encoding="utf-8")
+        (row,) = said(*evaluate).document["summary"]
+        assert (row["completion_rate"], row["n_trials"]) == (0.0, 3)
     (own / name).write_text(whole, encoding="utf-8")
     assert said(*evaluate).document["summary"][0]["completion_rate"] == 1.0
 

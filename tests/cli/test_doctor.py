@@ -19,6 +19,28 @@ def test_what_is_missing_comes_with_what_to_do(run: Run) -> None:
     assert "skilleval" in run("doctor").out
 
 
+def test_in_a_pipe_each_line_is_whole(run: Run, folder: Path) -> None:
+    """Cells stand with tabs between them and are not folded or cut, for `grep` and `cut`."""
+    lines = [line.split("\t") for line in run("doctor").out.splitlines()]
+    assert lines[0] == ["state", "area", "what", "found", "what to do if you need it"]
+    assert {len(line) for line in lines} == {5}
+    (where,) = (line for line in lines if line[2] == "working folder")
+    assert where[3] == f"{folder} can be written to"
+    egress = [
+        line.split("\t") for line in run("doctor", "--egress", EXAMPLES / "calculator").out.splitlines()
+    ]
+    assert egress[0] == ["who", "sends to", "fields", "variables read", "why"]
+    assert {len(line) for line in egress} == {5}
+
+
+def test_nobody_is_sent_after_what_nothing_uses(run: Run) -> None:
+    """Keys and engines of parts that are yet to come are not asked for."""
+    checks = {check["name"]: check for check in run("doctor", "--json").document}
+    for name in ("docker", "ANTHROPIC_API_KEY"):
+        if checks[name]["state"] != "ok":
+            assert checks[name]["fix"] == "not needed: nothing here uses it yet"
+
+
 def test_keys_are_named_but_never_shown(folder: Path, environment: Mapping[str, str]) -> None:
     """A key that is set is said to be set, without its value."""
     done = subprocess.run(

@@ -166,7 +166,7 @@ def test_es23_impatient_signals_leave_no_skill_alive(folder: Path, environment: 
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    assert "skilleval report convert --input outputs" in err
+    assert "skilleval eval --resume outputs" in err
     assert processes_in(skill) == []
 
 

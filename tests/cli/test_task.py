@@ -73,12 +73,23 @@ def test_a_call_that_does_not_complete_exits_3(
     assert (done.code, done.document["status"]) == (3, status), done.err
 
 
+def test_no_more_is_shown_than_a_run_stores(echo: Path) -> None:
+    """Of a flood on stderr the end is told, of its last line the beginning."""
+    (echo / "skill.py").write_text("import sys\nsys.exit('x' * 70_000)\n")
+    done = said("task", "--skill", echo, "--input", "{}", "--json")
+    assert (done.code, done.document["status"]) == (3, "skill_error")
+    assert done.document["stderr"] == "…" + "x" * 4095 + "\n"
+    assert len(done.document["message"]) <= 500
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ["--input", "[1]"],
         ["--input", "{"],
         ["--input", '{"a": NaN}'],
+        ["--input", '{"o": 1, "o": 2}'],
+        ["--input", "{}", "--schema", '{"type": {"a": 1, "a": 1}}'],
         ["--input", '{"a": 1e999}'],
         ["--input", "@nowhere.json"],
         ["--input", "{}", "--exact", "bare"],

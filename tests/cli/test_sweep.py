@@ -1,0 +1,62 @@
+"""How the end of a sweep is told, through the installed console script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cli.conftest import Run
+
+RIGHT = {"output": 1}
+Replayed = Callable[[Mapping[str, Any]], list[str]]
+
+
+def test_a_sweep_ends_with_one_table_of_all_its_results(run: Run, replayed: Replayed) -> None:
+    """A row a job and skill: overrides, completion, trials judged, verdict; and the id of the sweep."""
+    arguments = replayed({"t1": RIGHT, "t2": {"output": "it is 1"}})
+    done = run("eval", "-m", *arguments, "scorer=exact,contains")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert "exit 0: INCONCLUSIVE " in done.out
+    heading = next(index for index, line in enumerate(lines) if line.startswith("sweep "))
+    assert lines[heading + 1].split("\t") == [
+        "job", "overrides", "skill", "scorer", "completion", "graded", "verdict", "exit",
+    ]  # fmt: skip
+    first, second = (line.split("\t") for line in lines[heading + 2 :])
+    assert (first[0], first[2], first[3], first[4].split()[0]) == ("0", "recorded 1.0.0", "exact", "0.5")
+    assert (second[0], second[3], second[4].split()[0], second[5]) == ("1", "contains", "1", "2")
+    assert {first[6], second[6]} == {"INCONCLUSIVE"}
+    assert (first[1], second[1]) == ("scorer=exact", "scorer=contains")
+
+
+def test_the_document_of_a_sweep_compares_its_jobs(run: Run, replayed: Replayed) -> None:
+    """--json holds the sweep's id and the same rows; a job that failed has one without figures."""
+    done = run("eval", "-m", *replayed({"t1": RIGHT, "t2": RIGHT}), "report.formats=[json],[nope]", "--json")
+    document = done.document
+    assert document["sweep_id"] == document["runs"][0]["sweep_id"] is not None
+    good, bad = document["comparison"]
+    assert (good["job"], good["skill_id"], good["completion_rate"], good["state"]) == (
+        0,
+        "recorded",
+        1.0,
+        "inconclusive",
+    )
+    assert (bad["job"], bad["exit_code"], bad["completion_rate"], bad["state"]) == (1, 2, None, None)
+
+
+def test_a_dry_sweep_has_nothing_to_compare(run: Run, replayed: Replayed) -> None:
+    """Nothing ran, so that there is no table."""
+    done = run("eval", "-m", *replayed({"t1": RIGHT}), "scorer=exact,contains", "--dry-run")
+    assert done.code == 0, done.err
+    assert "sweep " not in done.out
+    assert "all valid" in done.out
+
+
+def test_the_names_of_options_are_forgiving(run: Run, replayed: Replayed) -> None:
+    """`--repeats` and its older name `--runs` are one option; `md` is Markdown."""
+    arguments = replayed({"t1": RIGHT, "t2": RIGHT})
+    for option in ("--repeats", "--runs"):
+        assert run("eval", *arguments, option, "3", "--dry-run", "--json").document["repeats"] == 3
+    done = run("eval", *arguments, "--format", "md", "--json")
+    assert list(done.document["reports"]) == ["markdown"]
+    assert "--repeats" in run("eval", "--help").out
