@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from skilleval.adapters.custom import CustomAdapter
 from skilleval.adapters.http import HttpAdapter
+from skilleval.adapters.langchain import LangchainAdapter
+from skilleval.adapters.mcp.adapter import McpAdapter
 from skilleval.adapters.python_function import PythonAdapter
 from skilleval.adapters.replay import ReplayAdapter
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter
 
 ADAPTERS: dict[str, Any] = {
+    "custom": CustomAdapter,
     "http": HttpAdapter,
+    "langchain": LangchainAdapter,
+    "mcp": McpAdapter,
     "python": PythonAdapter,
     "replay": ReplayAdapter,
     "subprocess": SubprocessAdapter,

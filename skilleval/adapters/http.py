@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import ssl
 import time
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from skilleval.adapters.base import Call, close_all
 from skilleval.adapters.http_endpoint import PORT, Endpoint, HttpOptions, Serve, build_endpoint
+from skilleval.adapters.http_places import UnsendableError, json_text, placed
 from skilleval.adapters.http_reply import Answer, Failure, read_answer
 from skilleval.adapters.servers import ServerLimits, SkillServer
 from skilleval.adapters.text import compact_json, excerpt, storable
@@ -34,7 +34,10 @@ _UNREACHABLE, _LOST = "unreachable", "connection_lost"
 
 
 class HttpAdapter:
-    """Sends `{skillId, version, input}` and takes any JSON body of a 2xx answer as the output."""
+    """Sends `{skillId, version, input}` and takes any JSON body of a 2xx answer as the output.
+
+    Skills that declare `parameters` are sent the members of the input in the places named there instead.
+    """
 
     Options = HttpOptions
     kind = "http"
@@ -120,7 +123,7 @@ class HttpAdapter:
             started = time.perf_counter()
             answer = await self._answer(client, request, call.timeout_s)
             latency_ms = (time.perf_counter() - started) * 1000
-        except InvalidURL as error:  # only a task input in the query can make a checked address unusable
+        except (InvalidURL, UnsendableError) as error:  # a task input that fits into no address or request
             return Failure(
                 kind="unsendable", message=str(error), status=Status.UNSUPPORTED, retryable=False
             ).reply()
@@ -215,18 +218,23 @@ def _request(client: httpx.AsyncClient, call: Call, endpoint: Endpoint, url: str
             "x-skilleval-repeat": str(call.repeat),
         }
     )
-    skill = call.skill
-    if endpoint.method in _WITHOUT_BODY:
-        address, body = URL(url).copy_merge_params(_query(call.input)), None
+    own: Mapping[str, str] = {}
+    skill, body = call.skill, None
+    if endpoint.places is not None:
+        parts = placed(endpoint.places, call.input)
+        address, own, body = URL(parts.address(url)), parts.headers, parts.body
+    elif endpoint.method in _WITHOUT_BODY:
+        address = URL(url).copy_merge_params(_query(call.input))
     else:
-        message = {"skillId": skill.id, "version": skill.version, "input": call.input}
-        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-        # A lone surrogate has no UTF-8, and its backslash form is its JSON escape.
-        address, body = URL(url), text.encode(errors="backslashreplace")
+        address = URL(url)
+        body = json_text({"skillId": skill.id, "version": skill.version, "input": call.input})
+    if body is not None:
         headers["content-type"] = "application/json"
-    headers.update(endpoint.headers)
-    headers.update(endpoint.auth)
-    return client.build_request(endpoint.method, address, headers=headers, content=body)
+    for more in (endpoint.headers, own, endpoint.auth):
+        headers.update(more)
+    # A lone surrogate has no UTF-8, and its backslash form is its JSON escape.
+    content = None if body is None else body.encode(errors="backslashreplace")
+    return client.build_request(endpoint.method, address, headers=headers, content=content)
 
 
 @cache

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
+from skilleval.adapters.http_places import Place, build_places
 from skilleval.adapters.token import Token
 from skilleval.domain import Skill
 from skilleval.errors import AdapterError, Problem
@@ -74,11 +75,15 @@ class Serve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """An address with everything that goes with a request. A served skill's `url` holds `{port}`."""
+    """An address with everything that goes with a request. A served skill's `url` holds `{port}`.
+
+    With `places` the members of an input go there; without them it is sent as a whole.
+    """
 
     url: str
     method: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Place] | None = None
     serve: Serve | None = None
     auth: Mapping[str, str] = field(default_factory=dict, repr=False)
     token: Token | None = field(default=None, repr=False)
@@ -105,6 +110,7 @@ def build_endpoint(options: HttpOptions, skill: Skill, environ: Mapping[str, str
         url=_address(options, skill, is_served=serve is not None),
         method=own.get("method", options.method),
         headers={**options.headers, **own.get("headers", {})},
+        places=build_places(own["parameters"]) if "parameters" in own else None,
         serve=serve,
         auth=auth,
         token=token,

@@ -16,6 +16,9 @@ from functools import reduce
 from types import TracebackType
 from typing import Any, NoReturn
 
+TOLD_CHARACTERS = 65_536
+"""How much is told of an exception."""
+
 EXCEPTION = -32000
 """The code of an error reply that says the function raised."""
 MANY = "many"
@@ -36,7 +39,7 @@ def reply_once(channel: int) -> NoReturn:
     """Reply to the one request. The call is over when the function returns, whatever it left running."""
 
     def broken(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        traceback.print_exception(kind, error, trace)
+        tell(kind, error, trace)
         end(channel, {"error": {"code": EXCEPTION, "message": sentence(error)}})
 
     sys.excepthook = broken
@@ -80,7 +83,7 @@ class Outcome:
         """Take what it raised."""
         if error is None or isinstance(error, SystemExit):
             return False
-        traceback.print_exception(kind, error, trace)
+        tell(kind, error, trace)
         self.members = f'"error":{json.dumps({"code": EXCEPTION, "message": sentence(error)})}'
         return True
 
@@ -112,10 +115,16 @@ def takes_seed(function: Any) -> bool:
     return code is not None and "seed" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
+def tell(kind: type[BaseException] | None, error: BaseException, trace: TracebackType | None) -> None:
+    """Print an exception as Python does; of an endless one only the end, so that it is still an exception."""
+    sys.stderr.write("".join(traceback.format_exception(kind, error, trace))[-TOLD_CHARACTERS:])
+
+
 def sentence(error: BaseException) -> str:
     """Say an exception as the last line of its traceback does, on one line and without its notes."""
     lines = traceback.format_exception_only(error)
-    return " ".join(next(line for line in lines if not line.startswith(" ")).split())
+    line = next(line for line in lines if not line.startswith(" "))
+    return " ".join(line[:TOLD_CHARACTERS].split())
 
 
 def end(channel: int, outcome: dict[str, Any]) -> NoReturn:

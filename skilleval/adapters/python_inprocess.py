@@ -21,10 +21,9 @@ from typing import Any
 
 from skilleval.adapters.base import Call
 from skilleval.adapters.python_child import called, sentence
-from skilleval.adapters.text import EXCERPT_BYTES, compact_json, storable
+from skilleval.adapters.text import EXCERPT_BYTES, MESSAGE_CHARACTERS, compact_json, storable
 from skilleval.domain import Reply, Status
 
-_MESSAGE_CHARACTERS = 500
 _loading = threading.Lock()
 
 
@@ -130,7 +129,7 @@ def _failed(kind: str, message: str, outcome: _Outcome) -> Reply:
     return Reply(
         status=Status.SKILL_ERROR,
         failure_kind=kind,
-        message=storable(message[:_MESSAGE_CHARACTERS])[0],
+        message=storable(message[:MESSAGE_CHARACTERS])[0],
         stderr=None if outcome.error is None else storable(outcome.trace()[-EXCERPT_BYTES:])[0],
         latency_ms=outcome.latency_ms,
         retryable=True,

@@ -6,6 +6,7 @@ The program is started for each call; with `runner.isolation=worker` it serves m
 from __future__ import annotations
 
 import asyncio
+import json
 import shlex
 import signal
 from dataclasses import dataclass, replace
@@ -18,14 +19,13 @@ from pydantic import Field
 from skilleval.adapters.base import Call
 from skilleval.adapters.exchange import Cause, Exchange
 from skilleval.adapters.jsonrpc import RpcReply, find_reply, request
-from skilleval.adapters.text import compact_json, decoded, excerpt, storable
+from skilleval.adapters.text import MESSAGE_CHARACTERS, compact_json, decoded, excerpt, storable
 from skilleval.adapters.usage import reported_usage
 from skilleval.adapters.workers import Program, Workers, program_of
 from skilleval.domain import Reply, Status, Usage
 from skilleval.sandboxes.base import Command, Completed, Sandbox
 from skilleval.strict import StrictModel
 
-_MESSAGE_CHARACTERS = 500
 _TRIED_S = 3.0  # must fit into what the runner waits beyond the limit of a call
 _AT_END = "the program replies only once its stdin is closed"
 _FIX = "use runner.isolation=trial"
@@ -242,7 +242,7 @@ def _bad_exit(done: Completed) -> _Failure | None:
     if code < 0:
         return _Failure(kind="signal", message=f"ended by {_signal_name(-code)}")
     if code > 0:
-        last_words = excerpt(done.stderr).strip().rpartition("\n")[2][:_MESSAGE_CHARACTERS]
+        last_words = excerpt(done.stderr).strip().rpartition("\n")[2][:MESSAGE_CHARACTERS]
         return _Failure(kind="exit_code", message=f"exit code {code}: {last_words}".removesuffix(": "))
     return None
 
@@ -260,8 +260,18 @@ def _answer(text: str) -> _Answer | _Failure:
     except RecursionError:
         return _TOO_DEEP
     if reply is None:
-        return _Failure(kind="no_reply", message="exit code 0, but no JSON-RPC reply on stdout")
+        return _Failure(kind="no_reply", message=f"exit code 0, but no JSON-RPC reply on stdout{_bare(text)}")
     return _output(reply)
+
+
+def _bare(text: str) -> str:
+    """Tell who wrote a mere result how a reply looks."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    is_reply = isinstance(value, dict) and "jsonrpc" in value
+    return "" if is_reply else '; wrap it as {"jsonrpc": "2.0", "id": 1, "result": …}'
 
 
 def _output(reply: RpcReply) -> _Answer | _Failure:
@@ -281,5 +291,5 @@ def _rpc_error(error: object) -> _Failure:
     code, said = members.get("code"), members.get("message")
     text = said if isinstance(said, str) else compact_json(said)[0]
     place = "" if code is None else f" {code}"
-    message = f"JSON-RPC error{place}: {text}"[:_MESSAGE_CHARACTERS]
+    message = f"JSON-RPC error{place}: {text}"[:MESSAGE_CHARACTERS]
     return _Failure(kind="rpc_error", message=message, retryable=code not in _USELESS_TO_REPEAT)

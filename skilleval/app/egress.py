@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from skilleval.app.parts import adapter_kind, adapter_options
 from skilleval.app.prepare import Prepared
 from skilleval.domain import Skill
+from skilleval.sandboxes.base import NETWORK
 
 ANYWHERE = "any host"
 _HTTP_FIELDS = ("skillId", "version", "input", "seed", "repeat")
@@ -38,14 +39,26 @@ def _of_skill(prepared: Prepared, skill: Skill) -> Iterator[Destination]:
         return
     if kind == "http":
         yield _request(skill, {**adapter_options(settings.adapter, kind), **skill.adapter_options})
-    if kind != "replay" and "network" not in prepared.sandbox.guarantees:
-        passed = tuple(str(name) for name in settings.sandbox.options.get("pass_env", ()))
+    if kind != "replay":
+        yield from _of_program(prepared, skill)
+
+
+def _of_program(prepared: Prepared, skill: Skill) -> Iterator[Destination]:
+    """Tell where a program that runs here can send what it is given."""
+    options, sandbox = prepared.settings.sandbox.options, prepared.sandbox
+    is_open = sandbox.serves_unguarded and bool(skill.adapter_options.get("serve"))
+    if NETWORK in sandbox.guarantees and not is_open:
+        hosts = [str(host) for host in options.get("allow_hosts", ())]
+        why = "sandbox.allow_hosts lets it through"
+    else:
+        hosts, why = [ANYWHERE], f"a skill under sandbox={sandbox.name} may use the network as it likes"
+    for host in hosts:
         yield Destination(
             sender=_name(skill),
-            host=ANYWHERE,
+            host=host,
             fields=("input", "seed", "repeat"),
-            variables=passed,
-            why=f"a skill under sandbox={prepared.sandbox.name} may use the network as it likes",
+            variables=tuple(str(name) for name in options.get("pass_env", ())),
+            why=why,
         )
 
 

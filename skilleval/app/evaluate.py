@@ -110,6 +110,8 @@ def _run_and_report(prepared: Prepared, run: OpenRun, observe: Observer, past: P
         interrupted=interrupted,
     )
     write_manifest(run.folder, manifest)
+    if prepared.settings.privacy.redact and manifest["privacy"]["n_redacted"] == 0:
+        log.warning("no pattern of privacy.redact matched anything: check how it is quoted")
     remember(prepared.composed, run.folder, manifest, now=clock.utc())
     return _outcome(prepared, run.folder, manifest)
 

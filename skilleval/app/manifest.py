@@ -13,6 +13,8 @@ from skilleval.app.prepare import Prepared
 from skilleval.domain import Benchmark, Skill
 from skilleval.provenance import git_state, machine, versions
 from skilleval.results.schema import SCHEMA_VERSION
+from skilleval.sandboxes.base import Sandbox
+from skilleval.sandboxes.proxy import Passing
 
 
 def first_manifest(
@@ -63,8 +65,10 @@ def _settings(prepared: Prepared) -> dict[str, Any]:
         "runner": {"repeats": runner.repeats, "concurrency": runner.concurrency},
         "sandbox": {
             "name": sandbox.name,
+            "mechanism": getattr(sandbox, "mechanism", None),
             "guarantees": sorted(sandbox.guarantees),
             "warnings": list(sandbox.warnings),
+            "egress": [],
         },
         "privacy": {
             "redact": list(prepared.settings.privacy.redact),
@@ -120,9 +124,16 @@ def finished_manifest(  # noqa: PLR0913 - keywords: each is a fact of its own
         "ended_at": ended,
         "interrupted": interrupted,
         "privacy": {**first["privacy"], "n_redacted": _n_redacted(prepared, before)},
+        "sandbox": {**first["sandbox"], "egress": _egress(prepared.sandbox)},
         "counts": {"trials": sum(statuses.values()), "by_status": dict(statuses)},
         "resumes": [*first["resumes"][:-1], *({**one, "ended_at": ended} for one in first["resumes"][-1:])],
     }
+
+
+def _egress(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """List what programs in the sandbox asked of its way out, let through or not."""
+    passages = sandbox.passages if isinstance(sandbox, Passing) else ()
+    return [{**asdict(one), "target": str(one.target)} for one in passages]
 
 
 def _n_redacted(prepared: Prepared, before: Mapping[str, Any] | None) -> int | None:

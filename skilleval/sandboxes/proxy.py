@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 _PORTS = (80, 443)
@@ -42,6 +43,15 @@ class Passage:
     n_connections: int = 0
     sent_bytes: int = 0
     received_bytes: int = 0
+
+
+@runtime_checkable
+class Passing(Protocol):
+    """A sandbox with a way out, which knows what was asked of it."""
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """What programs asked of the way out, by target."""
 
 
 def targets(entry: str) -> tuple[Target, ...]:

@@ -230,7 +230,7 @@ def test_es22_a_skill_that_leaves_a_daemon_does_not_hang(invoke: Invoke, nap: Na
         ({"code": -32603, "message": ["x", 1]}, 'JSON-RPC error -32603: ["x",1]', True),
         ({"message": "a\ud800b"}, "JSON-RPC error: a\ufffdb", True),
         ("plain", "JSON-RPC error: plain", True),
-        ({"code": 1, "message": "x" * 9000}, "JSON-RPC error 1: " + "x" * 482, True),
+        ({"code": 1, "message": "x" * 9000}, "JSON-RPC error 1: " + "x" * 9000, True),
     ],
 )
 def test_an_error_reply_is_the_error_of_the_skill(

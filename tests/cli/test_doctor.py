@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from cli.conftest import EXAMPLES, SCRIPT, Run
 
 
@@ -27,7 +28,8 @@ def test_in_a_pipe_each_line_is_whole(run: Run, folder: Path) -> None:
     (where,) = (line for line in lines if line[2] == "working folder")
     assert where[3] == f"{folder} can be written to"
     egress = [
-        line.split("\t") for line in run("doctor", "--egress", EXAMPLES / "calculator").out.splitlines()
+        line.split("\t")
+        for line in run("doctor", "--egress", EXAMPLES / "calculator", "sandbox=none").out.splitlines()
     ]
     assert egress[0] == ["who", "sends to", "fields", "variables read", "why"]
     assert {len(line) for line in egress} == {5}
@@ -57,6 +59,20 @@ def test_keys_are_named_but_never_shown(folder: Path, environment: Mapping[str, 
     assert states["OPENAI_API_KEY"] == "set"
 
 
+def test_an_enclosed_skill_sends_nothing_anywhere(run: Run) -> None:
+    """Without network there is no way out to list."""
+    assert run("doctor", "--egress", EXAMPLES / "calculator", "sandbox=process", "--json").document == []
+
+
+@pytest.mark.hostile
+def test_a_skill_with_named_hosts_sends_there_only(run: Run) -> None:
+    """Each host that the proxy lets through is one line."""
+    done = run(
+        "doctor", "--egress", EXAMPLES / "calculator", "sandbox.allow_hosts=[a.example,b.example:8]", "--json"
+    )
+    assert [one["host"] for one in done.document] == ["a.example", "b.example:8"]
+
+
 def test_egress_lists_hosts_fields_and_variables(run: Run, folder: Path) -> None:
     """An HTTP skill with a token: its host, what is sent, and the variable that is read; nothing is sent."""
     skill = folder / "remote"
@@ -71,7 +87,8 @@ def test_egress_lists_hosts_fields_and_variables(run: Run, folder: Path) -> None
     (skill / "skill.json").write_text(json.dumps(manifest))
     done = run(
         "doctor", "--egress", "remote", EXAMPLES / "calculator", "adapter.http.auth_type=bearer",
-        "adapter.http.auth_token_env_key=MY_TOKEN", "sandbox.pass_env=[LANGUAGE]", "--json",
+        "adapter.http.auth_token_env_key=MY_TOKEN", "sandbox=none", "sandbox.pass_env=[LANGUAGE]",
+        "--json",
     )  # fmt: skip
     by_host = {(one["sender"].split()[0], one["host"]): one for one in done.document}
     remote = by_host["remote", "skills.example:8443"]

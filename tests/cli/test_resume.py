@@ -69,7 +69,7 @@ def test_what_was_lost_runs_again_and_progress_goes_on(workload: Workload) -> No
     assert done.code == 0, done.err
     assert "evaluating: 4/4 trials" in done.err
     assert list(done.document["reports"]) == ["html"]
-    assert workload.manifest()["resumes"][0]["command"].startswith("skilleval ")
+    assert workload.manifest()["resumes"][0]["command"].startswith("skilleval")
     assert pl.read_parquet(workload.run_folder() / "trials" / "*.parquet").height == 4
 
 
