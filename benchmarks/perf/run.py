@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import argparse
 
+import loopback
 import memory
 import spawn
 import startup
 import throughput
+import worker
+import writing
 
 
 def main() -> None:
@@ -20,7 +23,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     print("| what | measured | floor in the same run | ratio | goal | met |")
     print("|---|---|---|---|---|---|")
-    for part in (startup, throughput, spawn, memory):
+    for part in (startup, throughput, writing, spawn, worker, loopback, memory):
         for row in part.rows(quick=quick):
             met = "yes" if row.met else "**no**"
             print(

@@ -15,13 +15,13 @@ from workload import write_benchmark, write_recording, write_skill
 
 from skilleval.app.evaluate import evaluate
 from skilleval.app.prepare import prepare
-from skilleval.config.compose import compose_settings
+from skilleval.config.compose import Composed, compose_settings
 
 REPEATS = 10
 
 
-def skilleval_rate(root: Path, n_tasks: int) -> float:
-    """Run `n_tasks` × 10 replayed trials; give trials per second of plan, run, tables and summary."""
+def composed_replay(root: Path, n_tasks: int) -> Composed:
+    """Give the settings of `n_tasks` × 10 replayed trials."""
     skill = write_skill(root / "adder")
     settings = [
         f"skill_set.paths=[{skill}]",
@@ -30,9 +30,15 @@ def skilleval_rate(root: Path, n_tasks: int) -> float:
         f"adapter.path={write_recording(root / 'recorded.jsonl', n_tasks)}",
         f"runner.repeats={REPEATS}",
         f"paths.output_dir={root / 'out'}",
+        f"paths.cache={root / 'cache'}",
         "report.formats=[]",
     ]
-    composed = compose_settings(settings, project=root)
+    return compose_settings(settings, project=root)
+
+
+def skilleval_rate(root: Path, n_tasks: int) -> float:
+    """Give replayed trials per second of plan, run, tables and summary."""
+    composed = composed_replay(root, n_tasks)
     started = time.perf_counter()
     outcome = evaluate(prepare(composed), observe=lambda record: None)
     took = time.perf_counter() - started

@@ -9,12 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from evaluated import trial_seconds
 from rows import Row
-from workload import write_benchmark, write_skill
-
-from skilleval.app.evaluate import evaluate
-from skilleval.app.prepare import prepare
-from skilleval.config.compose import compose_settings
+from workload import write_skill
 
 CONCURRENCY = 4
 GOAL = 2500
@@ -25,24 +22,6 @@ for line in sys.stdin:
     total = request["params"]["a"] + request["params"]["b"]
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"result": total}}), flush=True)
 """
-
-
-def skilleval_rate(root: Path, skill: Path, n_tasks: int) -> float:
-    """Run the skill on every task through the runner and the journal; give trials per second, starts included."""
-    settings = [
-        f"skill_set.paths=[{skill}]",
-        f"benchmark.name={write_benchmark(root / 'sums.json', n_tasks)}",
-        "runner.isolation=worker",
-        f"runner.concurrency={CONCURRENCY}",
-        f"paths.output_dir={root / 'out'}",
-        f"paths.cache={root / 'cache'}",
-        "report.formats=[]",
-    ]
-    prepared = prepare(compose_settings(settings, project=root))
-    stamps: list[float] = [time.perf_counter()]
-    outcome = evaluate(prepared, observe=lambda record: stamps.append(time.perf_counter()))
-    assert outcome.statuses == {"completed": n_tasks}, outcome.statuses
-    return n_tasks / (stamps[-1] - stamps[0])
 
 
 async def bare_rate(skill: Path, n_tasks: int) -> float:
@@ -81,7 +60,8 @@ def rows(*, quick: bool) -> list[Row]:
         (skill / "skill.py").write_text(PROGRAM)
         for i in range(pairs):
             (root / str(i)).mkdir()
-            ours.append(skilleval_rate(root / str(i), skill, n_tasks))
+            settings = ("runner.isolation=worker", f"runner.concurrency={CONCURRENCY}")
+            ours.append(n_tasks / trial_seconds(root / str(i), skill, n_tasks, *settings))
             bare.append(asyncio.run(bare_rate(skill, n_tasks)))
     rate, floor = max(ours), max(bare)
     row = Row(
