@@ -118,5 +118,6 @@ def _compared(ours: pl.DataFrame, theirs: pl.DataFrame, table: Table) -> Counter
 
 
 def _report(folder: Path) -> Mapping[str, Any]:
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    path = folder / "report.json"
+    report = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return {key: value for key, value in report.items() if key not in _OF_THE_RUN}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from skilleval.clock import Clock
 from skilleval.domain import Reply, Status
 from skilleval.errors import ResultsError
 from skilleval.results.journal import CHUNK_BYTES, Journal
+from skilleval.results.locks import RunLock
 from skilleval.results.rows import RowBuilder
 from skilleval.results.schema import TABLES
 from skilleval.results.store import compact, create_run, journal_path, read_statuses, scan_table
@@ -89,7 +91,7 @@ def test_a_kill_between_any_two_renames_is_made_good(folder: Path, tmp_path: Pat
             if n_renamed > 0:
                 shutil.copy(done / name / part, folder / name / part)
             n_renamed -= 1
-    (folder / "trials" / ".part-00001.parquet.999.tmp").write_text("half of it")
+    (folder / "trials" / ".part-00001.parquet.99999999.tmp").write_text("half of it")
     assert len(statuses(folder)) == len({*scan_table(folder, TABLES["trials"]).collect()["trial_id"]})
     assert sorted(read_statuses(folder).values()) == ["completed"] * 4
     compact(folder)
@@ -97,6 +99,20 @@ def test_a_kill_between_any_two_renames_is_made_good(folder: Path, tmp_path: Pat
     for name in NAMES:
         assert scan_table(folder, TABLES[name]).collect().equals(scan_table(done, TABLES[name]).collect())
     assert not [path for path in folder.rglob("*") if path.name.endswith(".tmp") or "journal" in path.name]
+
+
+def test_who_holds_the_lock_clears_up_after_the_dead(folder: Path) -> None:
+    """What a killed process left half-written is removed; what a living one is writing stays."""
+    dead = [folder / ".manifest.json.99999999.tmp", folder / "scores" / ".part-00000.parquet.99999999.tmp"]
+    alive = folder / f".report.html.{os.getppid()}.tmp"
+    for path in (*dead, alive):
+        path.write_text("half of it")
+    compact(folder)
+    assert all(path.exists() for path in dead)
+    with RunLock(folder) as lock:
+        compact(folder, lock=lock)
+    assert not any(path.exists() for path in dead)
+    assert alive.exists()
 
 
 def test_statuses_are_read_without_writing(folder: Path) -> None:

@@ -37,7 +37,7 @@ def compact(folder: Path, *, write_ms: array[float] | None = None, lock: RunLock
         ResultsError: a journal is damaged before its last line; it is kept.
         WriteError: there is no room or no right to write the tables; the journal is kept.
     """
-    if not journals(folder) and _has_tables(folder):
+    if lock is None and not journals(folder) and _has_tables(folder):
         return
     try:
         with _ours(folder, lock) as ours:

@@ -18,6 +18,7 @@ PART = "part-{:05d}.parquet"
 _JOURNAL = "journal-{:05d}.jsonl"
 _JOURNALS = re.compile(r"journal-(\d{5,})\.jsonl")
 _PARTS = re.compile(r"part-(\d{5,})\.parquet")
+_BESIDE = re.compile(r"\.(\d+)\.tmp$")
 _NEEDED = ("run_id", "config", "benchmark", "n_planned")
 _ELSEWHERE = "choose a writable folder with --output-dir or --store"
 
@@ -97,9 +98,19 @@ def write_text(path: Path, text: str) -> None:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Give what a killed process left half-written beside manifest and tables."""
-    beside = [folder.glob(f".{MANIFEST}.*.tmp"), *((folder / table).glob(".part-*.tmp") for table in TABLES)]
-    return [path for found in beside for path in found]
+    """Give what killed processes left half-written beside manifest, reports and tables."""
+    beside = [path for place in (".", *TABLES) for path in (folder / place).glob(".*.tmp")]
+    return [path for path in beside if (match := _BESIDE.search(path.name)) and _is_dead(int(match[1]))]
+
+
+def _is_dead(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False  # it is somebody else's
+    return False
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
