@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from skilleval.adapters.base import Call
+from skilleval.adapters.interpreter import python_of
 from skilleval.adapters.python_child import EXCEPTION, MANY
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
 from skilleval.adapters.text import compact_json, parsed_json
@@ -61,6 +62,7 @@ class LangchainAdapter:
             worker_trials=worker_trials,
             reads=(_PROGRAM, _PROTOCOL),
         )
+        self._python = python_of(sandbox)
         told = json.dumps(options.model_dump(exclude={"max_output_bytes"}))
         self._words = (told,) if worker_trials is None else (told, MANY)
 
@@ -75,7 +77,8 @@ class LangchainAdapter:
         Raises:
             AdapterError: one of both is not so; it says what to do.
         """
-        if importlib.util.find_spec(_LIBRARY) is None:
+        is_ours = self._python == sys.executable
+        if is_ours and importlib.util.find_spec(_LIBRARY) is None:
             raise _refusal(
                 skill, "adapterType", "the library langchain-core", "it is not installed", _INSTALL
             )
@@ -88,7 +91,7 @@ class LangchainAdapter:
         if not _ENTRYPOINT.fullmatch(entrypoint):
             message = f"the entrypoint is not module:attribute but {entrypoint}"
             return Reply(status=Status.SKILL_ERROR, failure_kind="bad_entrypoint", message=message)
-        program = shlex.join((sys.executable, "-I", str(_PROGRAM), entrypoint, *self._words))
+        program = shlex.join((self._python, "-I", str(_PROGRAM), entrypoint, *self._words))
         return _plain(await self._child.invoke(replace(call, skill=replace(call.skill, entrypoint=program))))
 
     async def aclose(self) -> None:

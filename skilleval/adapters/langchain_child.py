@@ -46,7 +46,8 @@ def invoke(given: dict[str, Any]) -> dict[str, Any]:
         result = asyncio.run(runnable.ainvoke(value, config))
     else:
         result = runnable.invoke(value, config)
-    counted = list(counter.usage_metadata.values()) or list(_reported(result))
+    # Models that do not say their name are not counted by the library, but what they reply may say it.
+    counted: list[Any] = [*counter.usage_metadata.values()] or [*_reported(result)]
     return {"output": plain(result), "usage": _sum(counted)}
 
 
@@ -71,19 +72,19 @@ def _is_async_only(runnable: Any) -> bool:
 
 def plain(value: Any) -> Any:
     """Give a result as a JSON value: of a message its content, of what an agent returns its last message."""
+    if isinstance(value, Mapping) and list(value) == [_MESSAGES]:
+        value = value[_MESSAGES]
+    if _are_messages(value):
+        value = value[-1]
     if _is_message(value):
         return value.content if isinstance(value.content, str) else _joined(value.content)
-    if isinstance(value, Mapping):
-        if list(value) == [_MESSAGES] and _are_messages(value[_MESSAGES]):
-            return plain(value[_MESSAGES][-1])
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return plain(value[-1]) if _are_messages(value) else [plain(item) for item in value]
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return plain(dataclasses.asdict(value))
-    return value
+        value = dataclasses.asdict(value)
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -113,7 +114,7 @@ def _reported(value: Any) -> Iterator[Mapping[str, Any]]:
             yield from _reported(item)
 
 
-def _sum(counted: list[Mapping[str, Any]]) -> dict[str, int] | None:
+def _sum(counted: list[Any]) -> dict[str, int] | None:
     return {kind: sum(one[kind] for one in counted) for kind in _KINDS} if counted else None
 
 

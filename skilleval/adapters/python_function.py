@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from skilleval.adapters.base import Call
+from skilleval.adapters.interpreter import python_of
 from skilleval.adapters.python_child import EXCEPTION, MANY
 from skilleval.adapters.python_inprocess import InProcess
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
@@ -51,6 +51,7 @@ class PythonAdapter:
             worker_trials=worker_trials,
             reads=(Path(_CHILD),),
         )
+        self._python = python_of(sandbox)
         self._words = () if worker_trials is None else (MANY,)
         self._inprocess = InProcess(options.max_output_bytes) if options.inprocess else None
 
@@ -67,7 +68,7 @@ class PythonAdapter:
             return Reply(status=Status.SKILL_ERROR, failure_kind="bad_entrypoint", message=message)
         if self._inprocess is not None:
             return await self._inprocess.invoke(call, entrypoint)
-        program = shlex.join((sys.executable, "-I", _CHILD, entrypoint, *self._words))
+        program = shlex.join((self._python, "-I", _CHILD, entrypoint, *self._words))
         return _plain(await self._child.invoke(replace(call, skill=replace(call.skill, entrypoint=program))))
 
     async def aclose(self) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from skilleval.catalog.adapter_places import CREDENTIALS, SET_BY_US, place_problems
 from skilleval.catalog.documents import Document, read_document
 from skilleval.catalog.rules import misspelt, said, violations
 from skilleval.errors import CatalogError, Problem
@@ -22,15 +23,15 @@ ADAPTER_CONFIG = "adapter.config.json"
 _EVERYWHERE = frozenset({"$schema", "type", "timeoutMs", "retries"})
 _KEYS = {
     "http": _EVERYWHERE
-    | {"baseUrl", "method", "headers", "authType", "authTokenEnvKey", "authHeader", "serve"},
+    | {"baseUrl", "method", "headers", "authType", "authTokenEnvKey", "authHeader", "serve", "parameters"},
     "subprocess": _EVERYWHERE | {"command", "args"},
+    "mcp": _EVERYWHERE | {"command", "args", "headers", "authType", "authTokenEnvKey", "authHeader"},
 }
 _NOT_YOURS = {
     "inprocess": "only who runs a skill may trust it that far: adapter.python.inprocess=true",
     "token": "name the variable that holds it with authTokenEnvKey: secrets never stand in a file",
 }
-_SET_BY_US = frozenset({"connection", "content-length", "host", "transfer-encoding", "accept-encoding"})
-_CREDENTIALS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key"})
+_JSON_TYPE = re.compile(r"application/(?:[!-~]+\+)?json", re.IGNORECASE)
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -96,18 +97,20 @@ def _contradictions(document: Document, manifest: Mapping[str, Any]) -> Iterator
     yield from _header_problems(value.get("headers", {}), where)
     yield from _auth_problems(value, where)
     yield from _address_problems(value, manifest["entrypoint"], where)
+    yield from place_problems(value, manifest["entrypoint"], where)
 
 
 def _header_problems(headers: Mapping[str, str], where: str) -> Iterator[Problem]:
     for name, value in headers.items():
         word, key = name.lower(), f"headers.{name}"
-        if word in _CREDENTIALS:
+        if word in CREDENTIALS:
             hint = "use authType and authTokenEnvKey: secrets never stand in a file"
             yield Problem(where=where, key=key, expected="no credentials", found=said(name), hint=hint)
-        elif word in _SET_BY_US or word.startswith("x-skilleval-"):
+        elif word in SET_BY_US or word.startswith("x-skilleval-"):
             yield Problem(where=where, key=key, expected="a header of your own", found=said(name))
-        elif word == "content-type" and value.partition(";")[0].strip().lower() != "application/json":
-            yield Problem(where=where, key=key, expected="application/json", found=said(value))
+        elif word == "content-type" and not _JSON_TYPE.fullmatch(value.partition(";")[0].strip()):
+            expected = "application/json, or a type that ends with +json"
+            yield Problem(where=where, key=key, expected=expected, found=said(value))
 
 
 def _auth_problems(value: Mapping[str, Any], where: str) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from skilleval.catalog.skill_json import MANIFEST
 from skilleval.errors import CatalogError, Problem, UsageError
 from skilleval.strict import nearest
 
-TEMPLATES = ("http_request", "node_script", "python_script")
+TEMPLATES = ("http_request", "mcp_tool", "node_script", "python_script")
 STARTER = "tests/basic.eval.json"
 _STARTER_TEMPLATE = "basic.eval.json"
 _SUFFIX = ".template"
@@ -65,10 +65,15 @@ def skill_id(name: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     word = _NO_WORD.sub("-", plain)[:_SLUG_LENGTH].strip("-_")
-    if word == name and word not in _DEVICES:
+    if word == name and not is_device(word):
         return word
     digest = hashlib.sha256(name.encode()).hexdigest()[:_HASH_LENGTH]
     return f"{word or 'skill'}-{digest}"
+
+
+def is_device(word: str) -> bool:
+    """Say whether a word is the name of a device somewhere, and so no safe name of a folder."""
+    return word in _DEVICES
 
 
 def create_skill(name: str, *, template: str, output_dir: Path, description: str) -> CreatedSkill:
@@ -85,13 +90,13 @@ def create_skill(name: str, *, template: str, output_dir: Path, description: str
     try:
         folder.mkdir(parents=True)
         for path, text in texts.items():
-            _write(folder / path, text)
+            write_new(folder / path, text)
     except FileExistsError:
         hint = "choose another --name or --output-dir"
         problem = Problem(where=str(folder), expected="no such folder yet", found="it exists", hint=hint)
         raise CatalogError("a skill is never overwritten", problems=(problem,)) from None
     except OSError as error:
-        raise _not_writable(error) from None
+        raise not_writable(error) from None
     return CreatedSkill(id=identity, folder=folder, files=tuple(folder / path for path in sorted(texts)))
 
 
@@ -108,7 +113,7 @@ def create_project(folder: Path) -> dict[Path, Change]:
             changes[folder / name] = _made_file(folder / name, (root / source).read_text(encoding="utf-8"))
         changes[folder / ".gitignore"] = _ignored(folder / ".gitignore")
     except (OSError, UnicodeDecodeError) as error:
-        raise _not_writable(error) from None
+        raise not_writable(error) from None
     return changes
 
 
@@ -137,7 +142,8 @@ def _filled(text: str, members: Mapping[str, Any]) -> str:
     return json.dumps({**json.loads(text), **members}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write(path: Path, text: str) -> None:
+def write_new(path: Path, text: str) -> None:
+    """Write a file that is not there yet, with the folders on the way to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # Exclusive: a file that somebody else made meanwhile is not overwritten either.
     with path.open("x", encoding="utf-8") as file:
@@ -147,21 +153,21 @@ def _write(path: Path, text: str) -> None:
 def _made_folder(folder: Path) -> Change:
     if folder.is_dir():
         return Change.KEPT
-    _write(folder / ".gitkeep", "")
+    write_new(folder / ".gitkeep", "")
     return Change.MADE
 
 
 def _made_file(path: Path, text: str) -> Change:
     if path.exists():
         return Change.KEPT
-    _write(path, text)
+    write_new(path, text)
     return Change.MADE
 
 
 def _ignored(path: Path) -> Change:
     """Keep results out of version control: one line more in the file, unless it stands there."""
     if not path.exists():
-        _write(path, f"{_RESULTS}\n")
+        write_new(path, f"{_RESULTS}\n")
         return Change.MADE
     text = path.read_text(encoding="utf-8")
     if {line.strip().strip("/") for line in text.splitlines()} & {"outputs", "outputs/*"}:
@@ -171,7 +177,8 @@ def _ignored(path: Path) -> Change:
     return Change.EXTENDED
 
 
-def _not_writable(error: OSError | UnicodeDecodeError) -> CatalogError:
+def not_writable(error: OSError | UnicodeDecodeError) -> CatalogError:
+    """Give the error that says where nothing can be written."""
     if isinstance(error, UnicodeDecodeError):
         problem = Problem(where=".gitignore", expected="UTF-8 text", found=str(error))
     else:

@@ -15,7 +15,7 @@ from skilleval.errors import CatalogError, Problem
 Writer = Callable[..., Path]
 KEYS = (
     *("$schema", "args", "authHeader", "authTokenEnvKey", "authType", "baseUrl", "command"),
-    *("headers", "method", "retries", "serve", "timeoutMs", "type"),
+    *("headers", "method", "parameters", "retries", "serve", "timeoutMs", "type"),
 )
 
 
@@ -207,7 +207,12 @@ def test_each_rule_is_applied(
         ({"headers": {"X-Api-Key": "x"}}, {}, "headers.X-Api-Key", "no credentials"),
         ({"headers": {"Host": "x"}}, {}, "headers.Host", "a header of your own"),
         ({"headers": {"X-SkillEval-Seed": "1"}}, {}, "headers.X-SkillEval-Seed", "a header of your own"),
-        ({"headers": {"content-type": "text/xml"}}, {}, "headers.content-type", "application/json"),
+        (
+            {"headers": {"content-type": "text/xml"}},
+            {},
+            "headers.content-type",
+            "application/json, or a type that ends with +json",
+        ),
         ({"baseUrl": "http://a:{port}"}, {}, "baseUrl", "a fixed port without serve"),
         (
             {"baseUrl": "http://localhost:3000", "serve": {"command": ["a"]}},

@@ -88,7 +88,7 @@ def test_an_unknown_template_is_refused_with_the_names_and_nothing_is_made(tmp_p
     with pytest.raises(UsageError) as caught:
         create_skill("a", template="python_skript", output_dir=tmp_path / "x", description="")
     (problem,) = caught.value.problems
-    assert problem.expected == "one of http_request, node_script, python_script"
+    assert problem.expected == "one of http_request, mcp_tool, node_script, python_script"
     assert problem.hint == "did you mean python_script?"
     assert not (tmp_path / "x").exists()
 

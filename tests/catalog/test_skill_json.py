@@ -61,9 +61,9 @@ def test_the_least_manifest_is_enough(write_skill: Writer) -> None:
     assert (skill.description, skill.tags, skill.input_schema, skill.metadata) == ("", (), {}, {})
 
 
-@pytest.mark.parametrize("kind", ["http", "subprocess", "mcp", "python"])
-def test_the_four_adapter_types_are_known(kind: str, write_skill: Writer) -> None:
-    """http, subprocess, mcp and python are accepted."""
+@pytest.mark.parametrize("kind", ["http", "subprocess", "mcp", "python", "langchain", "custom"])
+def test_the_six_adapter_types_are_known(kind: str, write_skill: Writer) -> None:
+    """http, subprocess, mcp, python, langchain and custom are accepted."""
     assert read_skill(write_skill(adapterType=kind)).adapter == kind
 
 
@@ -85,7 +85,7 @@ def test_the_four_adapter_types_are_known(kind: str, write_skill: Writer) -> Non
         ({"tags": ["a", 3]}, "tags[1]"),
         ({"inputSchema": []}, "inputSchema"),
         ({"outputSchema": "text"}, "outputSchema"),
-        ({"adapterType": "langchain"}, "adapterType"),
+        ({"adapterType": "lang_chain"}, "adapterType"),
         ({"adapterType": 1}, "adapterType"),
         ({"entrypoint": ""}, "entrypoint"),
         ({"entrypoint": 'python3 "skill.py'}, "entrypoint"),

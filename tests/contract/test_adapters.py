@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp_servers import PYTHON, write_scripted
 from samples import skill
 
 from skilleval.adapters import ADAPTERS
@@ -19,11 +20,17 @@ from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.strict import StrictModel
 
 ANSWER = {"jsonrpc": "2.0", "id": 1, "result": {"sum": 3}}
-GIVEN = {"replay": ["adapter.path=recorded.jsonl"]}
+GIVEN = {
+    "custom": ["adapter.adapter_class=custom_adapters:Sums"],
+    "replay": ["adapter.path=recorded.jsonl"],
+}
 """What only a user can give."""
 
 WRONG = {
+    "custom": ("nothing", Status.UNSUPPORTED),
     "http": ("ftp://127.0.0.1/", Status.UNSUPPORTED),
+    "langchain": ("skill:surely_no_such_chain", Status.SKILL_ERROR),
+    "mcp": ("surely-no-such-program", Status.UNSUPPORTED),
     "python": ("skill:surely_no_such_function", Status.SKILL_ERROR),
     "replay": ("none", Status.UNSUPPORTED),
     "subprocess": ("surely-no-such-program", Status.UNSUPPORTED),
@@ -65,8 +72,16 @@ def entrypoints(tmp_path: Path, address: str) -> dict[str, str]:
     (tmp_path / "recorded.jsonl").write_text('{"task_id":"t1","output":{"sum":3}}\n')
     (tmp_path / "answer.json").write_text(json.dumps(ANSWER))
     (tmp_path / "skill.py").write_text('def answer(value):\n    return {"sum": 3}\n')
+    (tmp_path / "chain.py").write_text(
+        "from langchain_core.runnables import RunnableLambda\n"
+        'chain = RunnableLambda(lambda given: {"sum": 3})\n'
+    )
+    write_scripted(tmp_path, 'say(id=id, result=text("", structuredContent={"sum": 3}))')
     return {
+        "custom": "1 + 2",
         "http": address,
+        "langchain": "chain:chain",
+        "mcp": PYTHON,
         "python": "skill:answer",
         "replay": "none",
         "subprocess": "cat answer.json",

@@ -126,8 +126,8 @@ class McpAdapter:
             await self._end(self._idle.pop(0))
 
     async def _end(self, connection: Connection) -> None:
-        self._open.discard(connection)
         await connection.aclose()
+        self._open.discard(connection)
 
     def _line(self, target: Program | Endpoint, call: Call) -> Line:
         if isinstance(target, Program):

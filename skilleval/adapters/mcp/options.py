@@ -17,6 +17,7 @@ from skilleval.strict import StrictModel
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+: [ -~]*")
+_OF_ADDRESSES = frozenset({"headers", "auth_type", "auth_token_env_key", "auth_header"})
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key"})
 
 
@@ -59,6 +60,12 @@ def read_target(options: McpOptions, skill: Skill, environ: Mapping[str, str]) -
     entrypoint = skill.entrypoint.strip()
     if _ADDRESS.match(entrypoint):
         return _endpoint(options, skill, environ)
+    if useless := sorted(_OF_ADDRESSES & skill.adapter_options.keys()):
+        raise _refusal(
+            skill,
+            "an http address, to go with adapter.config.json",
+            f"{entrypoint}, which has no use for {', '.join(useless)}",
+        )
     try:
         argv = tuple(shlex.split(entrypoint))
     except ValueError as error:

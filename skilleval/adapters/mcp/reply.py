@@ -79,7 +79,7 @@ def _read(text: str) -> Any:
 
 def refused(error: Exception, what: str) -> Failure | None:
     """Say what the SDK met while it did something; null where the line was cut, which only the line can explain."""
-    if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
+    if isinstance(error, MCPError) and not _tells_of_the_end(error):
         is_retryable = error.code not in _USELESS_TO_REPEAT
         message = f"{what}: JSON-RPC error {error.code}: {error.message}"
         return Failure(kind="rpc_error", message=message, retryable=is_retryable)
@@ -91,6 +91,14 @@ def refused(error: Exception, what: str) -> Failure | None:
     if isinstance(error, RuntimeError):
         return Failure(kind="broken_contract", message=f"{what}: {error}".partition("\n")[0])
     return None
+
+
+def _tells_of_the_end(error: MCPError) -> bool:
+    """Say whether the SDK speaks here and not the server, whose own errors may have the same code."""
+    words = error.message
+    return error.code == CONNECTION_CLOSED and (
+        words == "Connection closed" or words.startswith("SSE stream ")
+    )
 
 
 def with_last_words(failure: Failure, line: Line) -> Failure:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -17,7 +16,7 @@ from skilleval.adapters.http_endpoint import Endpoint
 from skilleval.adapters.http_reply import Answer, Failure, read_answer
 from skilleval.adapters.mcp.line import Traffic
 from skilleval.adapters.mcp.options import McpOptions
-from skilleval.adapters.text import EXCERPT_BYTES, parsed_json
+from skilleval.adapters.text import parsed_json
 from skilleval.domain import Status
 
 # Said by whoever stands in front of the server, or about us: no message of the protocol can mean something else.
@@ -109,8 +108,12 @@ class WebLine:
             self._broken = Failure(kind="unreachable", message=_said(group), status=Status.PROVIDER_ERROR)
         except* httpx2.HTTPError as group:
             self._broken = Failure(kind="connection_lost", message=_said(group))
-        except* _TooMuchError:
-            pass  # the count says it
+        except* (httpx2.InvalidURL, ValueError) as group:  # an address or a text that HTTP cannot carry
+            self._broken = Failure(
+                kind="unsendable", message=_said(group), status=Status.UNSUPPORTED, retryable=False
+            )
+        except* _UnwantedError:
+            pass  # why is said where it is raised
         finally:
             self._is_over = True
 
@@ -128,33 +131,32 @@ class WebLine:
     async def _watch(self, response: httpx2.Response) -> None:
         if response.request.method != "POST":
             return
-        answer = None
+        encoding = response.headers.get("content-encoding", "identity").lower()
+        if encoding != "identity":
+            message = f"the body is encoded as {encoding}, which was not asked for"
+            self._broken = Failure(kind="unreadable_reply", message=message, retryable=False)
+            raise _UnwantedError
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Watched(response.stream, self._count)
+        self._refused = None  # a redirect that was followed
         if response.status_code >= HTTPStatus.MULTIPLE_CHOICES:
-            answer = self._refused = Answer(
+            body = await response.aread()
+            self._refused = Answer(
                 status=response.status_code,
                 reason=response.reason_phrase,
-                headers=_plain(response.headers),
-                body=b"",
-                n_bytes=0,
+                headers=response.headers,
+                body=body,
+                n_bytes=len(body),
             )
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Watched(response.stream, self._count if answer is None else self._keep)
 
     def _count(self, chunk: bytes) -> None:
         self._n_bytes += len(chunk)
         if self._n_bytes > self._options.max_output_bytes:
-            raise _TooMuchError
-
-    def _keep(self, chunk: bytes) -> None:
-        """Keep the words of a refusal."""
-        self._count(chunk)
-        if self._refused is not None:
-            body = (self._refused.body + chunk)[:EXCERPT_BYTES]
-            self._refused = replace(self._refused, body=body, n_bytes=len(body))
+            raise _UnwantedError
 
 
-class _TooMuchError(Exception):
-    """The server sends more than is read."""
+class _UnwantedError(Exception):
+    """The server sends what is not read."""
 
 
 class _Watched(httpx2.AsyncByteStream):
@@ -174,11 +176,6 @@ class _Watched(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _plain(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """Give the headers of a refusal; its words are told whatever they are encoded as."""
-    return {name: value for name, value in headers.items() if name != "content-encoding"}
-
-
 def _is_rpc_error(body: bytes) -> bool:
     try:
         value = parsed_json(body.decode(errors="replace"))
@@ -187,7 +184,7 @@ def _is_rpc_error(body: bytes) -> bool:
     return isinstance(value, dict) and "jsonrpc" in value and isinstance(value.get("error"), dict)
 
 
-def _said(group: BaseExceptionGroup[httpx2.HTTPError]) -> str:
+def _said(group: BaseException) -> str:
     first = next(iter(_leaves(group)))
     return str(first) or type(first).__name__
 
