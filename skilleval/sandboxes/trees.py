@@ -87,8 +87,6 @@ class Tree:
         token = read_variable(process.pid, TOKEN_NAME)
         if token is not None:
             return token == self.token or token not in _open_trees
-        if process.session == os.getsid(0):
-            return False  # a session can be left but not entered: it is the evaluator's own child
         others = [tree for tree in tuple(_open_trees.values()) if tree is not self]
         return self.may_own(process) and not any(tree.may_own(process) for tree in others)
 
@@ -99,17 +97,23 @@ class Tree:
     def _living_strays(self) -> list[int]:
         """Reap who is dead, and look again until nobody is: who dies leaves his children to us."""
         while True:
-            strays = self._strays()
-            if not _reap(stray.pid for stray in strays if stray.is_zombie):
-                return [stray.pid for stray in strays]
+            orphans = _orphans()
+            if not _reap(orphan.pid for orphan in orphans if orphan.is_zombie):
+                return [one.pid for one in orphans if one.pid in self._condemned or self.owns(one)]
 
-    def _strays(self) -> list[Process]:
-        if not _ON_LINUX:
-            return []
-        leaders = {tree.leader.pid for tree in tuple(_open_trees.values()) if tree.leader is not None}
-        unknown = [pid for pid in read_own_children() if pid not in leaders]
-        found = [process for pid in unknown if (process := read_process(pid)) is not None]
-        return [process for process in found if process.pid in self._condemned or self.owns(process)]
+
+def _orphans() -> list[Process]:
+    """Give the children of ours that lead no open tree and are not of our own session, which nobody can enter.
+
+    The dead among them are nobody's: whoever's trial they stem from, to bury them harms no other.
+    """
+    if not _ON_LINUX:
+        return []
+    own = os.getsid(0)
+    leaders = {tree.leader.pid for tree in tuple(_open_trees.values()) if tree.leader is not None}
+    unknown = [pid for pid in read_own_children() if pid not in leaders]
+    found = [process for pid in unknown if (process := read_process(pid)) is not None]
+    return [process for process in found if process.session != own]
 
 
 _open_trees: dict[str, Tree] = {}
