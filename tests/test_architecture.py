@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "catalog": {"errors", "domain", "strict"},
     "plan": FOUNDATION,
     "sandboxes": FOUNDATION - {"domain"},
-    "adapters": FOUNDATION | {"sandboxes.base", "sandboxes.programs"},
+    "adapters": FOUNDATION | {"sandboxes.base", "sandboxes.doors", "sandboxes.programs"},
     "scorers": FOUNDATION | {"sandboxes.base"},
     "runner": FOUNDATION | {"adapters.base"},
     "results": FOUNDATION,

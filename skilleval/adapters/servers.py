@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from skilleval.adapters.http_endpoint import PORT, Serve
 from skilleval.adapters.http_reply import Failure, Redaction, nothing_redacted
@@ -19,6 +19,7 @@ from skilleval.adapters.server_probe import HOST, Address, probed
 from skilleval.adapters.text import EXCERPT_BYTES, decoded
 from skilleval.domain import Status
 from skilleval.sandboxes.base import Command, Completed, Exposure, Sandbox, Session
+from skilleval.sandboxes.doors import Pin, socket_folder
 
 _AS_LONG_AS_IT_TAKES_S = 7 * 24 * 3600.0
 _PAUSE_S = 0.02
@@ -59,7 +60,8 @@ class SkillServer:
         self._was_up = False
         self._failure: Failure | None = None
         self._printed = bytearray()
-        self._sockets = tempfile.TemporaryDirectory(prefix="skilleval-server-", ignore_cleanup_errors=True)
+        self._sockets: TemporaryDirectory[str] | None = None
+        self._pins: list[Pin] = []
 
     async def address(self) -> Address | Failure:
         """Say where the running server is reached, which is started where none runs; or say why there is none.
@@ -96,7 +98,10 @@ class SkillServer:
             self._starting.cancel()
             await asyncio.wait({self._starting})
         await self._stop()
-        self._sockets.cleanup()
+        for pin in self._pins:
+            pin.close()
+        if self._sockets is not None:
+            self._sockets.cleanup()
 
     @property
     def _is_up(self) -> bool:
@@ -106,21 +111,28 @@ class SkillServer:
         if self._n_starts > self._limits.max_restarts:
             return self._gave_up()
         self._n_starts += 1
-        address = self._new_address()
-        self._running = asyncio.create_task(self._life(self._command(address)))
-        is_up = False
         try:
-            self._failure = await self._ready(self._running, address)
-            is_up = self._failure is None
+            address = self._new_address()
+        except OSError as error:
+            self._failure = self._no_start(f"sandbox_failed: {error.filename}: {error.strerror}")
+            return self._failure
+        self._running = asyncio.create_task(self._life(self._command(address)))
+        met: Address | Failure | None = None
+        try:
+            met = await self._ready(self._running, address)
         finally:
-            if not is_up:  # not ready, or the run ends
+            if not isinstance(met, Address):  # not ready, or the run ends
                 await self._stop()
-        self._was_up = self._was_up or is_up
-        return self._failure or address
+        self._failure = met if isinstance(met, Failure) else None
+        self._was_up = self._was_up or self._failure is None
+        return met
 
     def _new_address(self) -> Address:
-        own = None if self._sandbox.shares_network else Path(self._sockets.name) / str(self._n_starts)
-        return Address(_free_port(), own)
+        if self._sandbox.shares_network:
+            return Address(_free_port())
+        if self._sockets is None:
+            self._sockets = socket_folder("skilleval-server-")
+        return Address(_free_port(), Path(self._sockets.name) / str(self._n_starts))
 
     def _command(self, address: Address) -> Command:
         port, door = address.port, address.socket
@@ -131,7 +143,6 @@ class SkillServer:
             stdin=b"",
             timeout_s=_AS_LONG_AS_IT_TAKES_S,
             max_output_bytes=EXCERPT_BYTES,
-            writes=() if door is None else (door.parent,),
             exposes=Exposure(port=port, socket=door),
         )
 
@@ -157,18 +168,32 @@ class SkillServer:
             running.cancel()
             await asyncio.wait({running})
 
-    async def _ready(self, running: asyncio.Task[Completed], address: Address) -> Failure | None:
+    async def _ready(self, running: asyncio.Task[Completed], address: Address) -> Address | Failure:
         deadline = time.monotonic() + self._limits.start_timeout_s
         answer = "nothing answered"
+        met: Address | None = None
         while time.monotonic() < deadline:
             if running.done():
                 return self._ended_early(running)
-            answer = await probed(address, self._serve.ready, deadline - time.monotonic())
-            if not answer:
-                return None
+            met = met or self._pinned(address)
+            if met is not None:
+                answer = await probed(met, self._serve.ready, deadline - time.monotonic())
+                if not answer:
+                    return met
             await asyncio.wait({running}, timeout=_PAUSE_S)
         limit = f"within {self._limits.start_timeout_s:g} s"
         return self._not_up(f"the server was not ready {limit}: {answer}")
+
+    def _pinned(self, address: Address) -> Address | None:
+        """Say where the server is met: never at a path in which it could put something else; null before that."""
+        if address.socket is None:
+            return address
+        try:
+            pin = Pin(address.socket)
+        except OSError:
+            return None
+        self._pins.append(pin)
+        return Address(address.port, pin.path)
 
     def _ended_early(self, running: asyncio.Task[Completed]) -> Failure:
         completed = running.result()

@@ -9,24 +9,28 @@ import asyncio
 import json
 import shlex
 import signal
+import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from skilleval.adapters.base import Call
 from skilleval.adapters.exchange import Cause, Exchange
+from skilleval.adapters.hidden import with_hints
 from skilleval.adapters.jsonrpc import RpcReply, find_reply, request
 from skilleval.adapters.text import MESSAGE_CHARACTERS, compact_json, decoded, excerpt, storable
 from skilleval.adapters.usage import reported_usage
-from skilleval.adapters.workers import Program, Workers, program_of
+from skilleval.adapters.workers import Ask, Program, Workers, program_of
 from skilleval.domain import Reply, Status, Usage
 from skilleval.sandboxes.base import Command, Completed, Sandbox
 from skilleval.strict import StrictModel
 
 _TRIED_S = 3.0  # must fit into what the runner waits beyond the limit of a call
+_SILENT_S = 2.0  # before it is asked what a program of which nothing is known waits for
+_TIMES = 5.0  # as long as with its stdin closed: whoever is slower now and then is not that slow
 _AT_END = "the program replies only once its stdin is closed"
 _FIX = "use runner.isolation=trial"
 _USELESS_TO_REPEAT = (
@@ -88,7 +92,8 @@ class SubprocessAdapter:
         self._reads = reads
         self._sandbox = sandbox
         self._workers = None if worker_trials is None else Workers(sandbox, max_trials=worker_trials)
-        self._replies_at_end: dict[Program, bool] = {}
+        self._replies_at_end: dict[Program, float | None] = {}  # seconds it took; null where it does not
+        self._one_shot: set[Program] = set()
         self._trying: dict[Program, asyncio.Lock] = {}
 
     @property
@@ -111,8 +116,10 @@ class SubprocessAdapter:
             reads=self._reads,
         )
         if self._workers is None:
-            return await self._alone(call, command)
-        return await self._shared(call, command, self._workers)
+            reply = await self._alone(call, command)
+        else:
+            reply = await self._shared(call, command, self._workers)
+        return with_hints(reply, call.skill.folder, self._sandbox)
 
     async def aclose(self) -> None:
         """End the workers; the sandbox belongs to whoever made it."""
@@ -125,7 +132,7 @@ class SubprocessAdapter:
         return _reply(await self._sandbox.run(command), command)
 
     async def _shared(self, call: Call, command: Command, workers: Workers) -> Reply:
-        if self._replies_at_end.get(program_of(command)):
+        if program_of(command) in self._one_shot:
             return _failed(Reply(status=Status.UNSUPPORTED), _misfit(_AT_END))
 
         def ask(request_id: int) -> bytes:
@@ -133,23 +140,69 @@ class SubprocessAdapter:
                 call.input, request_id=request_id, trial={"seed": call.seed, "repeat": call.repeat}
             )
 
-        exchange = await workers.ask(command, ask)
+        exchange = await self._heard(call, command, workers, ask)
+        if exchange is None:
+            return _failed(Reply(status=Status.UNSUPPORTED), _misfit(_AT_END))
         reply = _exchanged(exchange, command)
         if reply.status is not Status.TIMEOUT or workers.has_replied(command):
             return reply
-        if await self._does_reply_at_end(call, command):
+        if await self._seconds_at_end(call, command) is not None:
+            self._one_shot.add(program_of(command))
             return _failed(reply, _misfit(_AT_END))
         return replace(reply, message=f"{reply.message}; if it waits for the end of its stdin, {_FIX}")
 
-    async def _does_reply_at_end(self, call: Call, command: Command) -> bool:
-        """Say whether a program that never replied does so once its stdin is closed; each is tried once."""
+    async def _heard(self, call: Call, command: Command, workers: Workers, ask: Ask) -> Exchange | None:
+        """Ask a worker; null as soon as it is plain that it waits for the end of its stdin.
+
+        A program of which no process ever replied is not waited for until its limit: once it has been silent for a
+        while, another process is given the same request with its stdin closed. Where that one replies, and the
+        first stays silent for several times as long, the open stdin is what it waits for.
+        """
+        if workers.has_replied(command):
+            return await workers.ask(command, ask)
+        asking = asyncio.create_task(workers.ask(command, ask))
+        trying = asyncio.create_task(self._is_silent(call, command, asking))
+        try:
+            await asyncio.wait((asking, trying), return_when=asyncio.FIRST_COMPLETED)
+            if asking.done() or not await trying or workers.has_replied(command):
+                return await asking
+            self._one_shot.add(program_of(command))
+            return None
+        finally:
+            await _cancelled(trying)
+            await _cancelled(asking)
+
+    async def _is_silent(self, call: Call, command: Command, asking: asyncio.Task[Exchange]) -> bool:
+        """Say whether a program is silent far longer than it takes with its stdin closed."""
+        if await _is_done(asking, _SILENT_S):
+            return False
+        seconds = await self._seconds_at_end(call, command)
+        return seconds is not None and not await _is_done(asking, max(_SILENT_S, _TIMES * seconds))
+
+    async def _seconds_at_end(self, call: Call, command: Command) -> float | None:
+        """Say after how long a program replies once its stdin is closed; null if not. Each is tried once."""
         program = program_of(command)
         async with self._trying.setdefault(program, asyncio.Lock()):
             if program not in self._replies_at_end:
                 brief = replace(command, timeout_s=min(call.timeout_s, _TRIED_S))
+                began = time.perf_counter()
                 reply = await self._alone(call, brief)
-                self._replies_at_end[program] = reply.status is Status.COMPLETED
+                is_reply = reply.status is Status.COMPLETED
+                self._replies_at_end[program] = time.perf_counter() - began if is_reply else None
         return self._replies_at_end[program]
+
+
+async def _is_done(task: asyncio.Task[Exchange], seconds: float) -> bool:
+    """Wait for a task, but not longer than that; say whether it is done."""
+    await asyncio.wait((task,), timeout=seconds)
+    return task.done()
+
+
+async def _cancelled(task: asyncio.Task[Any]) -> None:
+    """End what is not done yet."""
+    if not task.done():
+        task.cancel()
+        await asyncio.wait((task,))
 
 
 @lru_cache(maxsize=1024)

@@ -39,7 +39,9 @@ GUARANTEES: Final[Mapping[str, str]] = {
 class Exposure:
     """A port on which a program listens, and the unix socket at which it is to be reached from here.
 
-    The socket lies in one of the command's `writes`; it is null where the sandbox shares its network.
+    The sandbox makes the socket, in a folder that is there and empty of others. Where the sandbox is a container the
+    program can write that folder, and what it puts in the socket's place must not be followed. It is null where the
+    sandbox shares its network.
     """
 
     port: int

@@ -25,7 +25,7 @@ from skilleval.sandboxes.base import (
 from skilleval.sandboxes.launch import Launch
 from skilleval.sandboxes.mechanism import Hold, Start, StatusPipe
 from skilleval.sandboxes.requirements import Gap
-from skilleval.sandboxes.resources import Resources
+from skilleval.sandboxes.resources import Resources, as_told_by_shells
 from skilleval.sandboxes.seccomp import filter_program
 from skilleval.sandboxes.view import View
 from skilleval.sandboxes.walls import HOME, TMP, Walls, arguments, made_up_files
@@ -39,8 +39,6 @@ _ALLOW = (
     "or allow them in the settings of the container around it"
 )
 _UPDATE = "install bubblewrap 0.8 or newer"
-_SIGNALLED = 128
-_MAX_SIGNAL = 64
 _CANNOT_RUN = "bwrap: execvp "
 _QUESTION_S = 20.0
 
@@ -241,8 +239,7 @@ class _Enclosure:
         """Say how the program ended; where it never ran, say why."""
         code = _reported_exit(self._status.text)
         if code is not None:
-            is_signal = _SIGNALLED < code <= _SIGNALLED + _MAX_SIGNAL
-            return self._hold.judged(replace(completed, exit_code=_SIGNALLED - code if is_signal else code))
+            return self._hold.judged(replace(completed, exit_code=as_told_by_shells(code)))
         is_killed = completed.timed_out or completed.output_limit or (completed.exit_code or 0) < 0
         return self._hold.judged(completed) if is_killed else _never_ran(completed)
 

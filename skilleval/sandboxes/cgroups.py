@@ -22,6 +22,7 @@ from skilleval.sandboxes.base import MEMORY, PROCESSES
 from skilleval.sandboxes.procfs import is_alive
 
 _PREFIX = "skilleval-"
+_NEGLIGIBLE_BYTES = 4 << 20  # the kernel counts in batches, so an empty group does not read 0
 _CPU_PERIOD_US = 100_000
 _QUESTION_S = 10.0
 _CONTROLLERS = ("memory", "pids", "cpu")
@@ -171,8 +172,8 @@ class ControlGroups:
 
     def give_back(self, group: ControlGroup) -> None:
         """Keep a group for the next trial; one that could not be emptied is not used again."""
-        if group.n_counted() and not group.processes():
-            return  # the dead that nobody has buried count against the limit: another trial must not pay for them
+        if not group.processes() and (group.n_counted() or group.memory_kept() > _NEGLIGIBLE_BYTES):
+            return  # what the dead still hold counts against the limit: another trial must not pay for it
         if group.processes():
             _log.warning("processes of a trial could not be ended; they are in %s", group.folders[0])
         else:
@@ -250,6 +251,14 @@ class ControlGroup:
         """Give how many processes the kernel counts in it, the dead included that nobody has waited for."""
         return next((int(word) for folder in self.folders for word in _words(folder / "pids.current")), 0)
 
+    def memory_kept(self) -> int:
+        """Give how much memory is in it that the kernel cannot take back: data of processes, files in memory."""
+        found = 0
+        for folder in self.folders:
+            words = _words(folder / "memory.stat")
+            found += sum(int(words[words.index(name) + 1]) for name in _KEPT if name in words)
+        return found
+
     def kill(self) -> bool:
         """End whoever is in it; true if nobody was."""
         processes = self.processes()
@@ -293,6 +302,9 @@ def _entrance(folder: Path) -> Path:
     single = folder / "tasks"
     return single if single.exists() else folder / "cgroup.procs"
 
+
+_KEPT = ("anon", "rss", "shmem")
+"""In `memory.stat`: version 2 calls `anon` what version 1 calls `rss`. A cache of files is given back on demand."""
 
 _COUNTERS = (("memory.oom_control", "oom_kill"), ("memory.events", "oom_kill"), ("pids.events", "max"))
 

@@ -11,7 +11,8 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Mapping
-from functools import cache, cached_property
+from dataclasses import replace
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from skilleval.sandboxes.base import (
@@ -29,6 +30,7 @@ from skilleval.sandboxes.launch import Launch
 from skilleval.sandboxes.mechanism import Hold, Purpose, Start
 from skilleval.sandboxes.procfs import is_alive
 from skilleval.sandboxes.requirements import Gap
+from skilleval.sandboxes.resources import as_told_by_shells
 from skilleval.sandboxes.seccomp import filter_program
 from skilleval.sandboxes.starting import not_started
 from skilleval.sandboxes.view import SETTINGS, SYSTEM
@@ -36,6 +38,7 @@ from skilleval.sandboxes.view import SETTINGS, SYSTEM
 _PUBLIC_SETTINGS = tuple(map(Path, ("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf")))
 _RESOLVER = Path("/etc/resolv.conf")
 _PREFIX = "skilleval-tmp-"
+_filter = partial(filter_program, has_namespaces=False)
 
 
 class FallbackMechanism:
@@ -53,8 +56,8 @@ class FallbackMechanism:
         self._why = why
         self._abi = landlock_abi()
         # Landlock does not keep a program from unix sockets of others, so without network there are no sockets at all.
-        self._filter = filter_program(allow_network=shares_network, allow_unix_sockets=shares_network)
-        self._server_filter = filter_program(allow_network=True, allow_unix_sockets=shares_network)
+        self._filter = _filter(allow_network=shares_network, allow_unix_sockets=shares_network)
+        self._server_filter = _filter(allow_network=True, allow_unix_sockets=shares_network)
 
     @cached_property
     def guarantees(self) -> frozenset[str]:
@@ -143,6 +146,8 @@ class _Enclosure:
 
     def verdict(self, completed: Completed) -> Completed:
         """Say how the program ended; where it never ran, say why."""
+        if completed.exit_code is not None:
+            completed = replace(completed, exit_code=as_told_by_shells(completed.exit_code))
         return self._answers.verdict(self._hold.judged(completed))
 
 

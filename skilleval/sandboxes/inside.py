@@ -1,6 +1,7 @@
 """Joins a network-less sandbox to ours by unix sockets: run inside it as `python inside.py JOINTS PROGRAM…`.
 
-JOINTS is a JSON object. `exposes: [port, socket]`: who connects to the socket reaches the program's port.
+JOINTS is a JSON object. `exposes: [port, socket]`: who connects to the socket reaches the program's port; it is the
+number of a bound socket that was inherited, or, where nothing can be, the path at which to make one.
 `proxy: socket`: the program's HTTP requests reach the proxy behind the socket. A small process does that beside the
 program; the sandbox ends it with everything else. Only the standard library is there.
 """
@@ -31,8 +32,8 @@ def main() -> NoReturn:
     joints, command = json.loads(sys.argv[1]), sys.argv[2:]
     doors: list[tuple[socket.socket, Address]] = []
     if "exposes" in joints:
-        port, path = joints["exposes"]
-        doors.append((_listening(path), (_HOST, port)))
+        port, place = joints["exposes"]
+        doors.append((_listening(place), (_HOST, port)))
     if "proxy" in joints:
         door = _listening((_HOST, 0))
         doors.append((door, joints["proxy"]))
@@ -50,10 +51,12 @@ def main() -> NoReturn:
         sys.exit(NOT_FOUND)
 
 
-def _listening(address: Address) -> socket.socket:
-    family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
-    door = socket.socket(family)
-    door.bind(address)
+def _listening(place: Address | int) -> socket.socket:
+    if isinstance(place, int):
+        door = socket.socket(fileno=place)
+    else:
+        door = socket.socket(socket.AF_UNIX if isinstance(place, str) else socket.AF_INET)
+        door.bind(place)
     door.listen(128)
     return door
 
@@ -85,10 +88,15 @@ def _end_with_parent(parent: int) -> None:
 def _serve(door: socket.socket, target: Address) -> None:
     while True:
         guest, _ = door.accept()
+        if guest.family == socket.AF_INET:
+            guest.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             host = socket.socket(socket.AF_UNIX if isinstance(target, str) else socket.AF_INET)
             host.connect(target)
+            if host.family == socket.AF_INET:  # a body must not wait until its head is acknowledged
+                host.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError:  # nobody listens there (yet): the guest sees a closed connection
+            host.close()
             guest.close()
             continue
         for source, sink in ((guest, host), (host, guest)):
@@ -96,9 +104,10 @@ def _serve(door: socket.socket, target: Address) -> None:
 
 
 def _pump(source: socket.socket, sink: socket.socket) -> None:
+    room = memoryview(bytearray(_CHUNK))
     with suppress(OSError):
-        while data := source.recv(_CHUNK):
-            sink.sendall(data)
+        while n_bytes := source.recv_into(room):
+            sink.sendall(room[:n_bytes])
     with suppress(OSError):
         sink.shutdown(socket.SHUT_WR)
 

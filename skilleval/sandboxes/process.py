@@ -24,7 +24,7 @@ from skilleval.sandboxes.base import (
 from skilleval.sandboxes.bubblewrap import OWN_PROCESSES, BubblewrapMechanism, find_bubblewrap
 from skilleval.sandboxes.cgroups import ControlGroups, sweep, usable_hierarchies
 from skilleval.sandboxes.fallback import FallbackMechanism
-from skilleval.sandboxes.joints import joints_of, seeing_relay, with_relay
+from skilleval.sandboxes.joints import door_of, handing_over, joints_of, seeing_relay, with_relay
 from skilleval.sandboxes.launch import Launch
 from skilleval.sandboxes.mechanism import Hold, Mechanism, Purpose, Start
 from skilleval.sandboxes.programs import Programs
@@ -34,7 +34,7 @@ from skilleval.sandboxes.resources import Resources
 from skilleval.sandboxes.running import execute
 from skilleval.sandboxes.session import PipeSession, open_session
 from skilleval.sandboxes.starting import not_started, unknown_program
-from skilleval.sandboxes.view import View, absolute, view_of
+from skilleval.sandboxes.view import View, absolute, refusal_of, view_of
 from skilleval.strict import StrictModel
 
 _HANDED_OVER = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
@@ -171,20 +171,32 @@ class ProcessSandbox:
             return not_started("folder_not_found", f"{folder} is not a folder")
         if _holds_a_home(folder):
             return not_started("sandbox_failed", f"{folder} is too much to show to a program")
+        if (refusal := refusal_of(command.argv[0], folder)) is not None:
+            return not_started("program_missing", refusal)
         environment = self._environment(command)
-        ask = asking(_NOWHERE, environment, distrusted=folder)
-        program = await self._programs.find(command.argv[0], folder, environment["PATH"], ask)
+        program = await self._found(command.argv[0], folder, environment)
         if program is None:
             return unknown_program(command)
         argv = (program, *command.argv[1:])
-        way_out = await self._way_out()
-        if joints := joints_of(command, way_out):
+        try:
+            way_out = await self._way_out()
+            door = door_of(command)
+        except OSError as error:
+            return not_started("sandbox_failed", f"{error.filename}: {error.strerror}")
+        if joints := joints_of(command, way_out, door):
             argv = with_relay(argv, joints)
             command = seeing_relay(command, way_out)
         further = tuple(map(Path, self._options.read))
         view = view_of(command, Path(program), further=further, hidden=self._hidden)
         environment["PATH"] = _visible(environment["PATH"], view, Path(program))
-        return self._enclosed(argv, folder, environment, view, purpose=_purpose(command, serves=serves))
+        launch = self._enclosed(argv, folder, environment, view, purpose=_purpose(command, serves=serves))
+        return handing_over(launch, door)
+
+    async def _found(self, word: str, folder: Path, environment: Mapping[str, str]) -> str | None:
+        # What a skill names by a relative path may be its own file, also behind a link: that is asked nothing.
+        is_relative = "/" in word and not Path(word).is_absolute()
+        ask = _not_asking if is_relative else asking(_NOWHERE, environment, distrusted=folder)
+        return await self._programs.find(word, folder, environment["PATH"], ask)
 
     async def _way_out(self) -> Path | None:
         if self._proxy is None:
@@ -274,6 +286,10 @@ def _purpose(command: Command, *, serves: bool) -> Purpose:
     if command.exposes is not None:
         return Purpose.SERVER
     return Purpose.SESSION if serves else Purpose.TRIAL
+
+
+async def _not_asking(_: tuple[str, ...]) -> str:
+    return ""
 
 
 def _holds_a_home(path: Path) -> bool:

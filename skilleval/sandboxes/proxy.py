@@ -5,19 +5,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import tempfile
+import select
+import socket
+import struct
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from tempfile import TemporaryDirectory
+from typing import Final, Protocol, runtime_checkable
 from urllib.parse import urlsplit
+
+from skilleval.sandboxes.doors import socket_folder
 
 _PORTS = (80, 443)
 _MAX_HEAD_BYTES = 65536
 _HEAD_S = 10.0
 _CONNECT_S = 10.0
 _CHUNK = 65536
-_MAX_CONNECTIONS = 256
+_LINGER_S = 10.0  # what a side that sent all it had waits for the other's next bytes
+_MAX_CONNECTIONS = 256  # two descriptors each, of the 1024 that a process usually has
+_MAX_OF_ONE = 64
+_MAX_REFUSED = 1000
+_MAX_TOLD = 20
+_MAX_HOST = 255
+_PEER = struct.Struct("3i")
 _HOP = ("proxy-", "connection:", "keep-alive:")
 _log = logging.getLogger(__name__)
 
@@ -32,6 +44,10 @@ class Target:
     def __str__(self) -> str:
         """Write as in an address."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+OTHERS: Final = Target("others", 0)
+"""Stands for all further hosts, once a thousand were refused: a program can make up as many as it likes."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,11 +89,18 @@ class EgressProxy:
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = frozenset(target for entry in allowed for target in targets(entry))
-        self._folder = tempfile.TemporaryDirectory(prefix="skilleval-proxy-", ignore_cleanup_errors=True)
+        self._folder: TemporaryDirectory[str] | None = None
         self._passages: dict[Target, Passage] = {}
-        self._open: set[asyncio.Task[None]] = set()
+        self._n_refused = 0
+        self._told_full: set[int] = set()
+        self._open: dict[asyncio.Task[None], int] = {}
         self._server: asyncio.Server | None = None
-        self.socket = Path(self._folder.name) / "socket"
+
+    @property
+    def socket(self) -> Path:
+        """Where it listens, once it has started."""
+        assert self._folder is not None, "start() comes first"
+        return Path(self._folder.name) / "socket"
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -85,8 +108,13 @@ class EgressProxy:
         return tuple(sorted(self._passages.values(), key=lambda one: str(one.target)))
 
     async def start(self) -> None:
-        """Listen; asked again, do nothing."""
-        if self._server is None:
+        """Listen; asked again, do nothing.
+
+        Raises:
+            OSError: there is no place for its socket.
+        """
+        if self._folder is None:
+            self._folder = socket_folder("skilleval-proxy-")
             self._server = await asyncio.start_unix_server(
                 self._met, path=self.socket, limit=_MAX_HEAD_BYTES, backlog=_MAX_CONNECTIONS
             )
@@ -98,25 +126,47 @@ class EgressProxy:
         for task in tuple(self._open):
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     async def _met(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or len(self._open) >= _MAX_CONNECTIONS:
-            writer.close()
-            return
-        self._open.add(task)
+        assert task is not None
+        program = _program(writer)
         try:
+            if full := self._full(program):
+                _refuse(writer, "503 Service Unavailable", full)
+                return
+            self._open[task] = program
             await self._served(reader, writer)
-        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
             pass  # a connection that breaks says nothing to anybody but the program
+        except asyncio.CancelledError:
+            pass  # only `aclose` cancels; asyncio of Python 3.11 would print a traceback for each
         finally:
-            self._open.discard(task)
+            self._open.pop(task, None)
             writer.close()
 
+    def _full(self, program: int) -> str:
+        """Say why no further connection is taken; empty where there is room. The log is told once a program."""
+        if Counter(self._open.values())[program] >= _MAX_OF_ONE:
+            reason = f"this program has {_MAX_OF_ONE} connections through sandbox.allow_hosts already"
+        elif len(self._open) >= _MAX_CONNECTIONS:
+            reason = f"all programs together have {_MAX_CONNECTIONS} connections through sandbox.allow_hosts"
+        else:
+            return ""
+        if program not in self._told_full and len(self._told_full) < _MAX_TOLD:
+            self._told_full.add(program)
+            _log.warning("a connection of a program in the sandbox is refused: %s", reason)
+        return reason
+
     async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with asyncio.timeout(_HEAD_S):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        try:
+            async with asyncio.timeout(_HEAD_S):
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        except asyncio.LimitOverrunError:
+            _refuse(writer, "431 Request Header Fields Too Large", f"at most {_MAX_HEAD_BYTES} bytes")
+            return
         asked = _asked(head)
         if asked is None:
             _refuse(
@@ -130,34 +180,51 @@ class EgressProxy:
         try:
             async with asyncio.timeout(_CONNECT_S):
                 far_reader, far_writer = await asyncio.open_connection(asked.host, asked.port)
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, UnicodeError) as error:
             _refuse(writer, "502 Bad Gateway", f"{asked} cannot be reached: {error or 'it does not answer'}")
             return
-        if head.startswith("CONNECT "):
-            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        else:
-            far_writer.write(_forwarded(head))
         try:
-            await asyncio.gather(
-                _pump(reader, far_writer, passage, "sent_bytes"),
-                _pump(far_reader, writer, passage, "received_bytes"),
-            )
+            if head.startswith("CONNECT "):
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            else:
+                far_writer.write(_forwarded(head))
+            there = _Flow(reader, far_writer, passage, "sent_bytes")
+            back = _Flow(far_reader, writer, passage, "received_bytes")
+            await _carried(there, back)
         finally:
             far_writer.close()
 
     def _passage(self, asked: Target) -> Passage:
+        is_allowed = asked in self._allowed
+        if not is_allowed and asked not in self._passages and self._n_refused >= _MAX_REFUSED:
+            asked = OTHERS
         passage = self._passages.get(asked)
         if passage is None:
-            passage = self._passages[asked] = Passage(target=asked, allowed=asked in self._allowed)
-            if passage.allowed:
-                _log.info("a program in the sandbox reaches %s", asked)
-            else:
-                _log.warning(
-                    "a program in the sandbox tried to reach %s, which sandbox.allow_hosts does not name",
-                    asked,
-                )
+            passage = self._passages[asked] = Passage(target=asked, allowed=is_allowed)
+            self._n_refused += not is_allowed
+            self._tell(passage)
         passage.n_connections += 1
         return passage
+
+    def _tell(self, passage: Passage) -> None:
+        if passage.allowed:
+            _log.info("a program in the sandbox reaches %s", passage.target)
+        elif self._n_refused <= _MAX_TOLD:
+            more = "; further ones are not told here" if self._n_refused == _MAX_TOLD else ""
+            _log.warning(
+                "a program in the sandbox tried to reach %s, which sandbox.allow_hosts does not name%s",
+                passage.target,
+                more,
+            )
+
+
+def _program(writer: asyncio.StreamWriter) -> int:
+    """Tell programs apart by the process of their relay; 0 where the system does not say."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return 0
+    door = writer.get_extra_info("socket")
+    pid, _, _ = _PEER.unpack(door.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
+    return int(pid)
 
 
 def _target(host: str, port: int) -> Target:
@@ -174,9 +241,14 @@ def _asked(head: str) -> Target | None:
         port = parts.port or (80 if parts.scheme == "http" else None)
     except ValueError:
         return None
-    if not parts.hostname or port is None or (method != "CONNECT" and parts.scheme != "http"):
+    if not _is_speakable(parts.hostname) or port is None or (method != "CONNECT" and parts.scheme != "http"):
         return None
-    return _target(parts.hostname, port)
+    return _target(parts.hostname or "", port)
+
+
+def _is_speakable(host: str | None) -> bool:
+    """Say whether a host may stand in logs and results as it is."""
+    return host is not None and 0 < len(host) <= _MAX_HOST and host.isascii() and host.isprintable()
 
 
 def _forwarded(head: str) -> bytes:
@@ -195,14 +267,54 @@ def _refuse(writer: asyncio.StreamWriter, status: str, reason: str) -> None:
     writer.write(head.encode() + body)
 
 
-async def _pump(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, passage: Passage, count: str
-) -> None:
-    with contextlib.suppress(ConnectionError):
-        while data := await reader.read(_CHUNK):
-            setattr(passage, count, getattr(passage, count) + len(data))
-            writer.write(data)
-            await writer.drain()
-    if writer.can_write_eof():
+async def _carried(there: _Flow, back: _Flow) -> None:
+    """Carry bytes both ways until both sides have sent all, or one did and nothing more comes for it."""
+    tasks = {asyncio.create_task(flow.run()) for flow in (there, back)}
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        n_before = -1
+        # A program that ended reads no answer; of one that only sent all it had, the same cannot be known.
+        while there.n_bytes + back.n_bytes > n_before and not back.is_sink_gone:
+            n_before = there.n_bytes + back.n_bytes
+            _, running = await asyncio.wait(tasks, timeout=_LINGER_S)
+            if not running:
+                return
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class _Flow:
+    """The bytes of one way; at their end the other side is told so."""
+
+    def __init__(
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, passage: Passage, count: str
+    ) -> None:
+        self._source = source
+        self._sink = sink
+        self._passage = passage
+        self._count = count
+        self.n_bytes = 0
+
+    async def run(self) -> None:
+        """Carry all there is."""
         with contextlib.suppress(OSError):
-            writer.write_eof()
+            while data := await self._source.read(_CHUNK):
+                self.n_bytes += len(data)
+                setattr(self._passage, self._count, getattr(self._passage, self._count) + len(data))
+                self._sink.write(data)
+                await self._sink.drain()
+        if self._sink.can_write_eof():
+            with contextlib.suppress(OSError):
+                self._sink.write_eof()
+
+    @property
+    def is_sink_gone(self) -> bool:
+        """Whether nobody is at the other end of the sink, a unix socket."""
+        descriptor = self._sink.get_extra_info("socket").fileno()
+        if descriptor < 0:
+            return True
+        ready = select.poll()
+        ready.register(descriptor, 0)
+        return bool(ready.poll(0))

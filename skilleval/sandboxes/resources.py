@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import resource
 import signal
 from collections.abc import Mapping, Sequence
@@ -12,6 +14,8 @@ from skilleval.sandboxes.base import CPU, FILE_SIZE, MEMORY, PROCESSES, Complete
 from skilleval.sandboxes.cgroups import GroupLimits
 
 _FAILED = 125  # the exit code of a start that went wrong
+_SIGNALLED = 128
+_MAX_SIGNAL = 64
 _MB = 1 << 20
 _BLOCK = 512  # the unit of `ulimit -f` in every POSIX shell
 _CPU_GRACE_S = 5  # at the first limit a program gets a signal that says why, at the second it is killed
@@ -108,10 +112,25 @@ def _limiting(letter: str, value: int) -> str:
     return f"ulimit -S -t {value} && ulimit -H -t {widest} || {_FAIL}"
 
 
+def as_told_by_shells(code: int) -> int:
+    """Read an exit code above 128 as the signal it stands for, as negative numbers do here.
+
+    Bubblewrap reports an end by a signal in no other way, so `exit 137` and a kill look the same to it; every
+    mechanism goes by this rule, so that a skill gets one verdict in all of them.
+    """
+    return _SIGNALLED - code if _SIGNALLED < code <= _SIGNALLED + _MAX_SIGNAL else code
+
+
 def judged(completed: Completed, resources: Resources, exhausted: str | None) -> Completed:
-    """Name the limit that ended a program, where one did; `exhausted` is what ran out in its group."""
+    """Name the limit that ended a program, where one did; `exhausted` is what ran out in its group.
+
+    That a process was refused is the cause only where the program says so itself: many take less and go on, and
+    fail later for a reason of their own.
+    """
     if completed.timed_out or completed.output_limit or completed.exit_code in {0, None}:
         return completed
+    if exhausted == PROCESSES and not any(words in completed.stderr for words in _REFUSED_PROCESS):
+        exhausted = None
     limit = exhausted or _BY_SIGNAL.get(completed.exit_code or 0)
     if limit is None:
         return completed
@@ -119,3 +138,11 @@ def judged(completed: Completed, resources: Resources, exhausted: str | None) ->
 
 
 _BY_SIGNAL = {-signal.SIGXCPU: CPU, -signal.SIGXFSZ: FILE_SIZE}
+_REFUSED_PROCESS = (
+    os.strerror(errno.EAGAIN).encode(),
+    b"EAGAIN",
+    b"can't start new thread",  # Python
+    b"annot fork",  # shells
+    b"unable to create native thread",  # Java
+)
+"""How programs say that they could not start a process or thread."""

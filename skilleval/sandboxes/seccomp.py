@@ -27,6 +27,7 @@ _ALLOW = 0x7FFF0000
 _KILL = 0x80000000
 _ERROR = 0x00050000
 _REFUSED = _ERROR | errno.EPERM
+_DONE_NOTHING = _ERROR | 0  # the call returns 0 and is not made
 _UNKNOWN_CALL = _ERROR | errno.ENOSYS
 
 # Offsets in the description of a call, `struct seccomp_data`.
@@ -37,6 +38,13 @@ _ARGUMENTS = 16
 _X32_BIT = 0x40000000  # calls of the x32 ABI carry it in their number; the same kernel serves both
 _NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* flag that `clone` knows
 _FAKING_TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+_SETTING_ATTRIBUTES = (
+    0x40086602,
+    0x40046602,
+    0x401C5820,
+)  # FS_IOC_: SETFLAGS, SETFLAGS of 32 bits, FSSETXATTR
+_PRIO_USER = 2
+_NETLINK = 16  # by which programs learn their own addresses; Python names it on Linux only
 _HARMLESS_PERSONALITIES = (0, 0xFFFFFFFF)  # the default one, and the question which one it is
 
 
@@ -127,32 +135,110 @@ EXAMINED: dict[str, Numbers] = {
     "clone3": (435, 435),
     "ioctl": (16, 29),
     "personality": (135, 92),
+    "prlimit64": (302, 261),
     "socket": (41, 198),
 }
 """Calls that fail for some of their arguments; `clone3` hides its own behind a pointer, so it does not exist."""
 
+OUTLIVING: dict[str, Numbers] = {
+    # attributes of files that may be read but not changed: Landlock does not guard them
+    "chown": (92, None),
+    "fchown": (93, 55),
+    "lchown": (94, None),
+    "fchownat": (260, 54),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "setxattrat": (463, 463),
+    "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
+    # memory and queues that stay when their maker is gone, and that others can open
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semctl": (66, 191),
+    "semtimedop": (220, 192),
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+}
+"""Calls that also fail with EPERM where a program has no namespaces of its own."""
 
-def filter_program(*, allow_network: bool, allow_unix_sockets: bool = True) -> bytes | None:
+IGNORED: dict[str, Numbers] = {
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+}
+"""Calls that do nothing there, and say that they did it: rights and times of files stay as they are.
+
+They could change files that the program may only read. Who copies or unpacks files makes them as a matter of course
+and would fail for a refusal, so it finds what it finds on a file system that keeps neither.
+"""
+
+OF_OTHERS: dict[str, Numbers] = {
+    "sched_setaffinity": (203, 122),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
+    "migrate_pages": (256, 238),
+    "move_pages": (279, 239),
+}
+"""Calls whose first argument is a process: there it may only be 0, whoever calls."""
+
+OF_OTHERS_BY_KIND: dict[str, Numbers] = {
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+}
+"""Calls whose second argument is a process or group: there it may only be 0, and the first no whole user."""
+
+
+def filter_program(
+    *, allow_network: bool, allow_unix_sockets: bool = True, has_namespaces: bool = True
+) -> bytes | None:
     """Give the filter for this machine; null where its architecture is not known.
 
     Without network a program opens no socket but those of the AF_UNIX family, which is all that hides the network
-    from it where it has no network namespace of its own. Without unix sockets either it opens none at all: Landlock
-    does not keep it from connecting to a socket file of another program. Pairs of sockets always stay.
+    from it where it has no network namespace of its own. Without unix sockets it opens none of those: Landlock does
+    not keep it from connecting to a socket file of another program. Pairs of sockets always stay. With network there
+    are those of the internet and no other families: a network namespace does not part AF_VSOCK, for one. Without
+    `has_namespaces` more is refused: what reaches other processes and files that may only be read, or outlives it.
     """
     return filter_program_of(
-        platform.machine(), allow_network=allow_network, allow_unix_sockets=allow_unix_sockets
+        platform.machine(),
+        allow_network=allow_network,
+        allow_unix_sockets=allow_unix_sockets,
+        has_namespaces=has_namespaces,
     )
 
 
-def filter_program_of(machine: str, *, allow_network: bool, allow_unix_sockets: bool) -> bytes | None:
+def filter_program_of(
+    machine: str, *, allow_network: bool, allow_unix_sockets: bool, has_namespaces: bool = True
+) -> bytes | None:
     """Give the filter for a named machine, such as `aarch64`."""
     target = _MACHINES.get(machine)
     if target is None:
         return None
-    rules = [*_refusals(target), *_examinations(target)]
-    if not allow_network:
-        families = (int(socket.AF_UNIX),) if allow_unix_sockets else ()
-        rules += _allowing_only(_number("socket", target), 0, families)
+    internet = (int(socket.AF_INET), int(socket.AF_INET6), _NETLINK) if allow_network else ()
+    families = (*((int(socket.AF_UNIX),) if allow_unix_sockets else ()), *internet)
+    rules = [
+        *_refusals(target, REFUSED),
+        *([] if has_namespaces else _refusals_among_others(target)),
+        *_examinations(target),
+        *_allowing_only(_number("socket", target), 0, families),
+    ]
     return b"".join([*_opening(target), *rules, _return(_ALLOW)])
 
 
@@ -167,17 +253,32 @@ def _opening(target: _Machine) -> Iterator[bytes]:
         yield _return(_UNKNOWN_CALL)
 
 
-def _refusals(target: _Machine) -> Iterator[bytes]:
-    for numbers in REFUSED.values():
-        number = numbers[target.column]
-        if number is not None:
-            yield from _answering(number, _REFUSED)
+def _refusals(target: _Machine, table: dict[str, Numbers], answer: int = _REFUSED) -> Iterator[bytes]:
+    for number in _numbers(target, table):
+        yield from _answering(number, answer)
+
+
+def _refusals_among_others(target: _Machine) -> Iterator[bytes]:
+    yield from _refusals(target, OUTLIVING)
+    yield from _refusals(target, IGNORED, _DONE_NOTHING)
+    yield from _refusing_if(_IF_EQUAL, _number("ioctl", target), 1, _SETTING_ATTRIBUTES)
+    for number in _numbers(target, OF_OTHERS):
+        yield from _refusing_unless_zero(number, 0)
+    for number in _numbers(target, OF_OTHERS_BY_KIND):
+        yield from _refusing_unless_zero(number, 1)
+    (priority, _) = _numbers(target, OF_OTHERS_BY_KIND)
+    yield from _refusing_if(_IF_EQUAL, priority, 0, (_PRIO_USER,))
+
+
+def _numbers(target: _Machine, table: dict[str, Numbers]) -> Iterator[int]:
+    return (number for numbers in table.values() if (number := numbers[target.column]) is not None)
 
 
 def _examinations(target: _Machine) -> Iterator[bytes]:
     yield from _answering(_number("clone3", target), _UNKNOWN_CALL)  # the C library then takes `clone`
     yield from _refusing_if(_IF_ANY_BIT, _number("clone", target), 0, (_NEW_NAMESPACES,))
     yield from _refusing_if(_IF_EQUAL, _number("ioctl", target), 1, _FAKING_TERMINAL_INPUT)
+    yield from _refusing_unless_zero(_number("prlimit64", target), 0)  # a limit of another would end it
     yield from _allowing_only(_number("personality", target), 0, _HARMLESS_PERSONALITIES)
 
 
@@ -196,6 +297,11 @@ def _refusing_if(condition: int, number: int, argument: int, values: Iterable[in
     """Refuse a call if the condition holds for one of the values."""
     tests = [step for value in values for step in (_step(condition, value, no=1), _return(_REFUSED))]
     yield from _looking_at(number, argument, tests)
+
+
+def _refusing_unless_zero(number: int, argument: int) -> Iterator[bytes]:
+    """Refuse a call unless an argument is 0, which stands for the caller itself; others may look at it further."""
+    yield from _looking_at(number, argument, [_step(_IF_EQUAL, 0, yes=1), _return(_REFUSED)])
 
 
 def _allowing_only(number: int, argument: int, values: Iterable[int]) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ the root is never shown as a whole, only the installations in them that a progra
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,6 +37,13 @@ _LANDMARKS = (
 )
 """What tells an installation from a folder that only has programs in it, like `~/.local`."""
 
+_INTERPRETER_LANDMARKS = ("lib/python3*/os.py", "lib64/python3*/os.py", "include/node/node.h")
+"""What only a whole interpreter brings: its own library. Settings files alone, which anybody can write, are none."""
+
+_CLOSED = tuple(map(Path, ("/proc", "/sys", "/dev")))
+"""Folders of the kernel, by which every other place can be named; no program of a skill lies there."""
+
+_HOMES = tuple(map(Path, ("/home", "/Users")))
 _MAX_LINKS = 40
 
 
@@ -60,8 +68,7 @@ def view_of(command: Command, program: Path, *, further: Sequence[Path], hidden:
     """
     folder = absolute(command.folder)
     given = [absolute(path) for path in (*command.reads, *further) if path.exists()]
-    # A skill's own file is never followed to single files elsewhere: it may be a link to somebody's secret.
-    own = installation(program, alone=not program.is_relative_to(folder))
+    own = installation(absolute(program), skill=folder)
     needed = [path for file in command.reads if file.is_file() for path in installation(absolute(file))]
     writes = tuple(dict.fromkeys(map(absolute, command.writes)))
     asked = tuple(path for path in dict.fromkeys([folder, *own, *given, *needed]) if not _is_system(path))
@@ -90,48 +97,103 @@ def absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - Path.absolute keeps `..`
 
 
+def refusal_of(word: str, folder: Path) -> str | None:
+    """Say why a skill may not name its program like this; null where it may.
+
+    A word without a slash is looked up on the PATH, and an absolute one names a program of this machine. A relative
+    one stays in the folder: only a link may lead out of it, to the system or to a whole interpreter.
+    """
+    if "/" not in word:
+        return None
+    named, folder = absolute(folder / word), absolute(folder)
+    if any(named.is_relative_to(closed) for closed in _CLOSED):
+        return f"{word} lies in a folder of the kernel: name the program by its own path"
+    is_inside = named.is_relative_to(folder)
+    if (Path(word).is_absolute() and not is_inside) or (is_inside and _stays(named, folder)):
+        return None
+    return f"{word} leads out of {folder}: give a program of this machine by its name or its absolute path"
+
+
+def _stays(named: Path, folder: Path) -> bool:
+    real = named.resolve()
+    places = (folder.resolve(), *SYSTEM, *installation(named, skill=folder))
+    return any(real.is_relative_to(place) for place in places)
+
+
 @lru_cache(maxsize=256)
-def installation(program: Path, *, alone: bool = True) -> tuple[Path, ...]:
+def installation(program: Path, *, skill: Path | None = None) -> tuple[Path, ...]:
     """Give what a program needs to run beyond the system: the installations along its links, or itself alone.
 
-    `alone` says whether a file that belongs to no installation may be shown by itself.
+    Every place is judged by where it really is. Nothing inside the `skill`'s folder is believed: a program that lies
+    there is not followed to single files elsewhere, which may be secrets, but only to whole interpreters.
     """
+    is_own = skill is not None and _lies_in(program, skill)
     found: list[Path] = []
     for number, file in enumerate(_links(program)):
-        if _is_system(file):
+        if _is_system(file) or (skill is not None and _lies_in(file, skill)):
             continue
-        roots = list(_installations(file))
+        roots = list(_interpreters(file, skill) if is_own else _installations(file))
         found += roots
-        if alone and not roots and number == 0:
+        if not is_own and not roots and number == 0:
             found.append(file)
     return tuple(dict.fromkeys(found))
 
 
+def _lies_in(file: Path, folder: Path) -> bool:
+    real = file.parent.resolve() / file.name
+    return file.is_relative_to(folder) or real.is_relative_to(folder.resolve())
+
+
 def _links(file: Path) -> Iterator[Path]:
+    """Give every name of a program: as it is written, as it really is, and so on behind each link."""
     for _ in range(_MAX_LINKS):
-        yield file
-        if not file.is_symlink():
+        yield absolute(file)
+        real = file.parent.resolve() / file.name
+        if real != file:
+            yield real
+        if not real.is_symlink():
             return
-        file = absolute(file.parent / file.readlink())
+        file = real.parent / real.readlink()
+
+
+def _interpreters(file: Path, skill: Path | None) -> Iterator[Path]:
+    root = file.parent.parent
+    if file.parent.name in _PROGRAM_FOLDERS and not (skill and _lies_in(skill, root)):
+        yield from _accepted(root, _INTERPRETER_LANDMARKS)
 
 
 def _installations(file: Path) -> Iterator[Path]:
     if file.parent.name not in _PROGRAM_FOLDERS:
         return
     root = file.parent.parent
-    if not _is_installation(root):
-        return
-    yield root
-    base = _base_of(root)
-    if base is not None and not _is_system(base) and _is_installation(base):
-        yield base
+    accepted = tuple(_accepted(root, _LANDMARKS))
+    yield from accepted
+    base = _base_of(root) if accepted else None
+    if base is not None and not _is_system(base):
+        yield from _accepted(base, _INTERPRETER_LANDMARKS)
 
 
-def _is_installation(root: Path) -> bool:
-    home = Path.home()
-    if home.is_relative_to(root) or root == Path(root.anchor):
+def _accepted(root: Path, landmarks: Sequence[str]) -> Iterator[Path]:
+    """Give a folder by its name and by where it really is, if that is an installation."""
+    real = root.resolve()
+    if not any(root.is_relative_to(closed) for closed in _CLOSED) and _is_installation(real, landmarks):
+        yield from dict.fromkeys((root, real))
+
+
+def _is_installation(root: Path, landmarks: Sequence[str]) -> bool:
+    if root.parent in (root, *_HOMES) or any(root.is_relative_to(closed) for closed in _CLOSED):
         return False
-    return any(next(root.glob(landmark), None) is not None for landmark in _LANDMARKS)
+    if any(home.is_relative_to(root) for home in (*_HOMES, *_own_homes())):
+        return False
+    return any(next(root.glob(landmark), None) is not None for landmark in landmarks)
+
+
+def _own_homes() -> Iterator[Path]:
+    yield from (Path.home(), Path.home().resolve())
+    try:
+        yield Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()
+    except KeyError:  # a user without an entry, as in some containers
+        return
 
 
 def _base_of(root: Path) -> Path | None:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -23,6 +24,7 @@ from skilleval.adapters.server_probe import Address
 from skilleval.adapters.servers import ServerLimits, SkillServer
 from skilleval.domain import Reply, Status
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
+from skilleval.sandboxes.process import ProcessOptions, ProcessSandbox
 
 SERVER = """
 import http.server, json, os, sys, time
@@ -464,3 +466,43 @@ http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Echo).serve_for
     reply = asyncio.run(asked())
     assert reply.failure_kind == "server_died"
     assert not set("56789abf") & set(f"{(reply.stderr or '')}{(reply.message or '').rpartition(': ')[2]}")
+
+
+@pytest.mark.hostile
+def test_a_server_with_its_own_network_is_up_wherever_temporary_files_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A TMPDIR too deep for the address of a socket is no fault of the skill, and no hindrance; nothing is left."""
+    deep = tmp_path / ("x" * 120)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    (tmp_path / "server.py").write_text(SERVER.replace('"starts"', '"/tmp/starts"'))
+    options = ProcessOptions(
+        mechanism="bubblewrap",
+        network=False,
+        allow_hosts=(),
+        pass_env=(),
+        read=(),
+        memory_mb=256,
+        cpus=None,
+        cpu_seconds=None,
+        processes=64,
+        file_size_mb=1,
+        open_files=64,
+        tmp_mb=16,
+    )
+
+    async def met() -> Address | Failure:
+        sandbox = ProcessSandbox(options)
+        limits = ServerLimits(start_timeout_s=8.0, max_restarts=0)
+        server = SkillServer(Serve(command=COMMAND, ready="/"), tmp_path, sandbox, limits)
+        address = await server.address()
+        await server.aclose()
+        await sandbox.aclose()
+        return address
+
+    address = asyncio.run(met())
+    assert isinstance(address, Address), address
+    assert address.socket is not None
+    assert str(address.socket).startswith("/proc/self/fd/")
+    assert not os.path.lexists(address.socket)

@@ -163,6 +163,40 @@ def test_a_program_that_waits_for_the_end_of_its_input_is_told_apart(ask: Ask) -
     assert [(reply.status, reply.failure_kind, reply.message) for reply in replies] == [verdict] * 4
 
 
+def test_a_program_for_one_request_is_not_waited_for_until_its_limit(ask: Ask) -> None:
+    """Long before, a second process that replies with its stdin closed tells what the first one waits for."""
+    once = (
+        'import json, sys; r = json.load(sys.stdin); print(json.dumps({"jsonrpc": "2.0", "result": r["id"]}))'
+    )
+    started = time.monotonic()
+    replies = ask("", {"timeout_s": 60.0}, {"timeout_s": 60.0}, entrypoint=f"python3 -c '{once}'")
+    assert time.monotonic() - started < 15
+    assert [reply.failure_kind for reply in replies] == ["no_reply_in_session"] * 2
+
+
+def test_a_program_that_is_slow_at_first_is_no_program_for_one_request(ask: Ask) -> None:
+    """It replies with its stdin closed too, but the open one is no reason for it to be silent."""
+    body = "time.sleep(2.3 if n == 1 else 0); say(request, n)"
+    replies = ask(body, {"timeout_s": 60.0}, {"timeout_s": 60.0})
+    assert [(reply.status, reply.output) for reply in replies] == [
+        (Status.COMPLETED, "1"),
+        (Status.COMPLETED, "2"),
+    ]
+
+
+def test_a_slow_start_that_outlasts_the_second_process_is_forgiven(ask: Ask, tmp_path: Path) -> None:
+    """Whoever replies within several times what it takes with its stdin closed can be driven so."""
+    body = f"""if not os.path.exists({str(tmp_path / "warm")!r}):
+    open({str(tmp_path / "warm")!r}, "w").close()
+    time.sleep(3)
+say(request, n)"""
+    replies = ask(body, {"timeout_s": 60.0}, {"timeout_s": 60.0})
+    assert [(reply.status, reply.output) for reply in replies] == [
+        (Status.COMPLETED, "1"),
+        (Status.COMPLETED, "2"),
+    ]
+
+
 def test_a_time_out_ends_the_process_with_all_it_started(ask: Ask, nap: Nap) -> None:
     """The next trial gets a fresh one; who never replied may have waited for the end of its input."""
     body = f'import subprocess; subprocess.run(["sleep", "{nap.seconds}"]) if params else say(request, n)'

@@ -125,6 +125,24 @@ def test_a_group_is_used_again_once_it_is_given_back(tmp_path: Path) -> None:
     assert groups.take() is one
 
 
+@pytest.mark.parametrize(
+    ("stat", "is_used_again"),
+    [
+        ("cache 0\nrss 0\nshmem 0\n", True),
+        ("cache 90000000\nrss 100000\nshmem 0\n", True),
+        ("cache 90000000\nrss 0\nshmem 90000000\n", False),
+        ("anon 90000000\nfile 0\n", False),
+    ],
+)
+def test_a_group_that_holds_memory_is_not_used_again(tmp_path: Path, stat: str, is_used_again: bool) -> None:
+    """Memory that outlived a trial is not charged to the next; what the kernel can take back is no matter."""
+    groups = ControlGroups([_v2(tmp_path)], GroupLimits(memory_bytes=1 << 20))
+    group = groups.take()
+    _write(group.folders[0], memory__stat=stat)
+    groups.give_back(group)
+    assert (groups.take() is group) == is_used_again
+
+
 def test_a_group_that_is_not_empty_is_not_used_again(tmp_path: Path) -> None:
     """A program that cannot be ended must not be counted with the next one."""
     groups = ControlGroups([_v2(tmp_path)], LIMITS)

@@ -31,10 +31,12 @@ print(far.recv(100).decode(), flush=True)
 
 
 @contextmanager
-def _joined(joints: dict[str, Any], *program: str) -> Iterator[subprocess.Popen[bytes]]:
+def _joined(
+    joints: dict[str, Any], *program: str, inherits: tuple[int, ...] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run a program behind its joints; end both afterwards."""
     argv = [sys.executable, "-I", "-S", str(inside.__file__), json.dumps(joints), *program]
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=inherits)
     try:
         yield process
     finally:
@@ -78,6 +80,21 @@ def test_a_port_of_the_program_is_reached_through_the_socket(tmp_path: Path) -> 
             with _connected(path) as door:
                 door.sendall(word)
                 assert door.recv(100) == word.upper()
+
+
+def test_a_socket_that_is_handed_over_is_listened_at(tmp_path: Path) -> None:
+    """Where the relay inherits a bound socket, nobody inside needs to see its path."""
+    port, path = _free_port(), tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(path))
+        joints = {"exposes": [port, door.fileno()]}
+        program = (sys.executable, "-c", _ANSWERING, str(port))
+        with _joined(joints, *program, inherits=(door.fileno(),)) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"up\n"
+            with _connected(path) as guest:
+                guest.sendall(b"word")
+                assert guest.recv(100) == b"WORD"
 
 
 def test_before_the_program_listens_a_connection_is_closed(tmp_path: Path) -> None:

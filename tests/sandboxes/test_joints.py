@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import sys
 from collections.abc import Awaitable, Callable
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from skilleval.errors import AdapterError
-from skilleval.sandboxes.base import Command, Exposure
+from skilleval.sandboxes.base import Command, Completed, Exposure
 from skilleval.sandboxes.process import ProcessOptions, ProcessSandbox
 from skilleval.sandboxes.session import PipeSession
 
@@ -76,7 +77,7 @@ def test_a_server_without_network_is_reached_at_its_socket_only(tmp_path: Path) 
     async def asked() -> tuple[bytes, bool]:
         sandbox = _sandbox()
         argv = (sys.executable, "-c", _SERVER, str(port))
-        session = await sandbox.open(_command(tmp_path, *argv, writes=(doors,), exposes=exposure))
+        session = await sandbox.open(_command(tmp_path, *argv, exposes=exposure))
         assert isinstance(session, PipeSession), session
         try:
             assert await session.receive() == b"up\n"
@@ -89,6 +90,49 @@ def test_a_server_without_network_is_reached_at_its_socket_only(tmp_path: Path) 
             await sandbox.aclose()
 
     assert asyncio.run(asked()) == (b"WORD", False)
+
+
+_LOOKING = """
+import json, os, sys
+seen = [line.split()[4] for line in open("/proc/self/mountinfo")]
+held = [os.readlink(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd") if int(one) > 2
+        and os.path.lexists(f"/proc/self/fd/{one}")]
+print(json.dumps([[one for one in seen if "doors" in one], os.path.lexists(sys.argv[1]),
+                  [one for one in held if one.startswith("socket")]]))
+"""
+
+
+@pytest.mark.hostile
+def test_a_server_never_sees_the_folder_of_its_socket(tmp_path: Path) -> None:
+    """It can neither fill that folder nor lay a link to a socket of this machine there, nor does it hold the socket."""
+    skill, doors = tmp_path / "skill", tmp_path / "doors"
+    skill.mkdir()
+    doors.mkdir()
+
+    async def seen() -> bytes:
+        sandbox = _sandbox()
+        argv = (sys.executable, "-c", _LOOKING, str(doors))
+        exposure = Exposure(port=_free_port(), socket=doors / "1")
+        done = await sandbox.run(_command(skill, *argv, exposes=exposure))
+        await sandbox.aclose()
+        return done.stdout + done.stderr
+
+    assert json.loads(asyncio.run(seen())) == [[], False, []]
+
+
+def test_a_socket_that_cannot_be_made_is_the_sandboxs_failure(tmp_path: Path) -> None:
+    """The program is not started, and not blamed."""
+    exposure = Exposure(port=_free_port(), socket=tmp_path / "absent" / "1")
+
+    async def opened() -> object:
+        sandbox = _sandbox(mechanism="fallback")
+        done = await sandbox.open(_command(tmp_path, "sh", "-c", ":", exposes=exposure))
+        await sandbox.aclose()
+        return done
+
+    done = asyncio.run(opened())
+    assert isinstance(done, Completed)
+    assert done.not_started == f"sandbox_failed: {tmp_path}/absent/1: No such file or directory"
 
 
 def test_without_bubblewrap_a_server_listens_on_this_machine(tmp_path: Path) -> None:

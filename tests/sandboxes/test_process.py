@@ -261,6 +261,20 @@ def test_who_is_killed_by_a_signal_is_seen_as_such(run: Run) -> None:
     assert run("sh", "-c", "exit 125").exit_code == 125
 
 
+def test_exit_codes_of_signals_mean_the_same_in_every_mechanism(run: Run) -> None:
+    """A program that says 137 itself, as shells do for their children, is seen as killed."""
+    assert run("sh", "-c", "exit 137").exit_code == -9
+
+
+def test_a_folder_may_have_a_name_that_is_no_text(run: Run, tmp_path: Path) -> None:
+    """Names of files are bytes: those that are not UTF-8 are shown and entered like others."""
+    folder = tmp_path / os.fsdecode(b"inv\xff")
+    folder.mkdir()
+    (folder / "data").write_text("own file\n")
+    done = run("cat", "data", folder=folder)
+    assert (done.stdout, done.not_started) == (b"own file\n", None)
+
+
 def test_programs_that_are_not_there_are_told_apart(run: Run) -> None:
     """As in the sandbox `none`: nothing on the PATH, no such file, no such folder."""
     kinds = [
@@ -286,6 +300,70 @@ def test_a_program_of_the_skill_is_never_run_outside_to_ask_it_something(run: Ru
     (skill / "python3").chmod(0o755)
     assert run("./python3").stdout == b"inside\n"
     assert not (skill / "escaped").exists()
+
+
+def test_a_program_beside_the_skill_is_neither_run_nor_asked(run: Run, skill: Path) -> None:
+    """A path or a link out of the folder is the skill's failure, and no script behind it runs outside."""
+    (skill.parent / "helpers").mkdir()
+    (skill.parent / "helpers" / "python3").write_text(f"#!/bin/sh\ntouch {skill}/escaped\n")
+    (skill.parent / "helpers" / "python3").chmod(0o755)
+    (skill.parent / "helpers" / "root").symlink_to("/")
+    (skill / "link").symlink_to("../helpers")
+    for word in ("../helpers/python3", "./link/python3", "../helpers/root/bin/sh", "/proc/self/root/bin/sh"):
+        assert str(run(word, "-c", "cat /etc/shadow").not_started).startswith("program_missing: ")
+    assert not (skill / "escaped").exists()
+
+
+def test_what_may_only_be_read_keeps_its_rights_and_times(run: Run, skill: Path) -> None:
+    """Neither rights nor times nor attributes of the skill's files change, and who copies files is not held up."""
+    before = (skill / "data").stat()
+    program = (
+        "import os, shutil\n"
+        "for act in (lambda: os.chmod('data', 0o777), lambda: os.utime('data', (1, 1)),\n"
+        "            lambda: os.fchmod(os.open('data', os.O_RDONLY), 0o777),\n"
+        "            lambda: os.setxattr('data', 'user.mark', b'x'), lambda: os.chown('data', 0, 0)):\n"
+        "    try: act()\n"
+        "    except OSError: pass\n"
+        "print(open(shutil.copy2('data', os.environ['TMPDIR'])).read(), end='')\n"
+    )
+    done = run("python3", "-I", "-c", program)
+    assert (done.stdout, done.exit_code) == (b"own file\n", 0)
+    after = (skill / "data").stat()
+    assert (after.st_mode, after.st_mtime, after.st_ctime) == (
+        before.st_mode,
+        before.st_mtime,
+        before.st_ctime,
+    )
+    assert os.listxattr(skill / "data") == []
+
+
+def test_limits_of_the_evaluator_cannot_be_narrowed(run: Run) -> None:
+    """What would end us is refused."""
+    program = (
+        "import os, resource\n"
+        "try: resource.prlimit(os.getppid(), resource.RLIMIT_CORE, (0, 0))\n"
+        "except (PermissionError, ProcessLookupError): print('refused')\n"
+        "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
+    )
+    done = run("python3", "-I", "-c", program)
+    assert (done.stdout, done.exit_code) == (b"refused\n", 0)
+
+
+def test_no_memory_outlives_a_program(run: Run) -> None:
+    """Shared memory of System V is gone with its maker, or was never there."""
+    program = "import ctypes; ctypes.CDLL(None).shmget(0x51e77, 4096, 0o1666)"
+    run("python3", "-I", "-c", program)
+    assert "335479" not in Path("/proc/sysvipc/shm").read_text(encoding="ascii").split()
+
+
+def test_no_socket_leads_to_another_machine_past_the_network(run: Run) -> None:
+    """Sockets of the hypervisor's family are refused: no namespace parts them."""
+    program = (
+        "import socket\n"
+        "try: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)\n"
+        "except PermissionError: print('refused')\n"
+    )
+    assert run("python3", "-I", "-c", program).stdout == b"refused\n"
 
 
 def test_a_file_may_not_grow_beyond_its_limit(run: Run) -> None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
-from skilleval.sandboxes.proxy import EgressProxy, Passage, Target, targets
+from skilleval.sandboxes import proxy as proxies
+from skilleval.sandboxes.proxy import OTHERS, EgressProxy, Passage, Target, targets
 
 Ask = Callable[[EgressProxy, int], Awaitable[bytes]]
 
@@ -85,6 +88,8 @@ def test_any_other_host_or_port_is_refused_and_recorded(allowed: str, request_te
         "CONNECT a HTTP/1.1\r\n\r\n",
         "nonsense\r\n\r\n",
         "CONNECT a:99999 HTTP/1.1\r\n\r\n",
+        f"CONNECT {'a' * 256}:80 HTTP/1.1\r\n\r\n",
+        "CONNECT a\x1b[31m:80 HTTP/1.1\r\n\r\n",
     ],
 )
 def test_what_is_no_request_to_a_proxy_is_answered_as_such(request_text: str) -> None:
@@ -133,3 +138,121 @@ def test_a_proxy_leaves_nothing_behind() -> None:
         return proxy
 
     assert not asyncio.run(life()).socket.parent.exists()
+
+
+_held: list[asyncio.StreamWriter] = []
+
+
+def _beside_silent_host(use: Callable[[EgressProxy, str], Awaitable[Any]]) -> Any:
+    """Use a proxy that allows a host which takes connections and never says or closes anything."""
+
+    async def used() -> Any:
+        guests: list[asyncio.StreamWriter] = []
+        server = await asyncio.start_server(lambda _, writer: guests.append(writer), "127.0.0.1", 0)
+        name = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        proxy = EgressProxy([name])
+        await proxy.start()
+        try:
+            return await asyncio.wait_for(use(proxy, f"CONNECT {name} HTTP/1.1\r\n\r\n"), 30)
+        finally:
+            await proxy.aclose()
+            for writer in (*guests, *_held):
+                writer.close()
+            _held.clear()
+            server.close()
+            await asyncio.sleep(0.1)
+
+    return asyncio.run(used())
+
+
+async def _tunnel(proxy: EgressProxy, request: str) -> tuple[bytes, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_unix_connection(proxy.socket)
+    writer.write(request.encode())
+    return await reader.readline(), writer
+
+
+def test_connections_that_a_program_closed_are_given_back() -> None:
+    """A host that never closes holds nothing for those who have gone: the next trials find room."""
+
+    async def many(proxy: EgressProxy, request: str) -> set[bytes]:
+        said = set()
+        for _ in range(300):
+            line, writer = await _tunnel(proxy, request)
+            said.add(line)
+            writer.close()
+        return said
+
+    assert _beside_silent_host(many) == {b"HTTP/1.1 200 Connection established\r\n"}
+
+
+def test_a_side_that_sent_all_it_had_is_answered_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a connection stays only as long as something comes through it."""
+    monkeypatch.setattr(proxies, "_LINGER_S", 0.3)
+
+    async def half_closed(proxy: EgressProxy, request: str) -> bytes:
+        reader, writer = await asyncio.open_unix_connection(proxy.socket)
+        writer.write(request.encode())
+        writer.write_eof()
+        answer = await reader.read()
+        writer.close()
+        return answer
+
+    assert _beside_silent_host(half_closed) == b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+
+def test_one_program_cannot_take_all_connections(caplog: pytest.LogCaptureFixture) -> None:
+    """Beyond its share it is told so, and so is the log, once."""
+
+    async def hoarded(proxy: EgressProxy, request: str) -> list[bytes]:
+        lines = []
+        for _ in range(67):
+            line, writer = await _tunnel(proxy, request)
+            lines.append(line)
+            _held.append(writer)
+        return lines
+
+    lines = _beside_silent_host(hoarded)
+    assert lines[:64] == [b"HTTP/1.1 200 Connection established\r\n"] * 64
+    assert lines[64:] == [b"HTTP/1.1 503 Service Unavailable\r\n"] * 3
+    (told,) = [one.getMessage() for one in caplog.records if one.name == proxies.__name__]
+    assert "this program has 64 connections through sandbox.allow_hosts already" in told
+
+
+def test_closing_a_proxy_in_use_is_quiet(caplog: pytest.LogCaptureFixture) -> None:
+    """Ending connections is no error of the event loop."""
+
+    async def used(proxy: EgressProxy, request: str) -> None:
+        _held.extend([(await _tunnel(proxy, request))[1] for _ in range(3)])
+
+    _beside_silent_host(used)
+    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == []
+
+
+def test_a_head_that_is_too_long_is_answered_as_such() -> None:
+    """It is neither read on nor dropped without a word."""
+    answer, passages, _ = _with_host(
+        "127.0.0.1:{port}", f"GET http://a/ HTTP/1.1\r\nX: {'a' * 200_000}\r\n\r\n"
+    )
+    assert answer.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")
+    assert passages == ()
+
+
+def test_hosts_that_a_program_makes_up_fill_neither_memory_nor_log(caplog: pytest.LogCaptureFixture) -> None:
+    """Each refused host is told once, up to a bound, and recorded by name up to another."""
+
+    async def asked() -> tuple[Passage, ...]:
+        proxy = EgressProxy([])
+        await proxy.start()
+        for number in range(1010):
+            await _asked(proxy, f"CONNECT h{number}.example:80 HTTP/1.1\r\n\r\n")
+            await _asked(proxy, "CONNECT h0.example:80 HTTP/1.1\r\n\r\n")
+        await proxy.aclose()
+        return proxy.passages
+
+    passages = {one.target: one.n_connections for one in asyncio.run(asked())}
+    assert len(passages) == 1001
+    assert passages[OTHERS] == 10
+    assert passages[Target("h0.example", 80)] == 1011
+    told = [one.getMessage() for one in caplog.records if one.name == proxies.__name__]
+    assert len(told) == 20
+    assert told[-1].endswith("further ones are not told here")

@@ -10,7 +10,7 @@ import pytest
 
 from skilleval.sandboxes.base import Completed
 from skilleval.sandboxes.cgroups import GroupLimits
-from skilleval.sandboxes.resources import Resources, entering, judged
+from skilleval.sandboxes.resources import Resources, as_told_by_shells, entering, judged
 
 RESOURCES = Resources(
     memory_mb=64, cpus=None, cpu_seconds=7, processes=32, file_size_mb=2, open_files=99, tmp_mb=16
@@ -92,7 +92,7 @@ def test_a_trial_may_start_as_many_processes_as_it_was_promised() -> None:
     ("exit_code", "exhausted", "limit", "value"),
     [
         (1, None, None, ""),
-        (1, "processes", "processes", "32 processes and threads"),
+        (1, "processes", None, ""),
         (-signal.SIGKILL, "memory", "memory", "64 MB"),
         (-signal.SIGKILL, None, None, ""),
         (-signal.SIGXCPU, None, "cpu", "7 s of CPU time a process"),
@@ -107,6 +107,31 @@ def test_the_limit_that_ended_a_program_is_named(
     """A program that ended well did so in spite of what it ran into."""
     found = judged(replace(ENDED, exit_code=exit_code), RESOURCES, exhausted)
     assert (found.limit, found.limit_value) == (limit, value)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "BlockingIOError: [Errno 11] Resource temporarily unavailable",
+        "RuntimeError: can't start new thread",
+        "sh: 1: Cannot fork",
+        "Error: spawn sh EAGAIN",
+    ],
+)
+def test_refused_processes_are_the_cause_where_the_program_says_so(said: str) -> None:
+    """A program that fails later for a reason of its own keeps its exit code; one that names the limit hit it."""
+    found = judged(replace(ENDED, stderr=said.encode()), RESOURCES, "processes")
+    assert (found.limit, found.limit_value) == ("processes", "32 processes and threads")
+    assert judged(replace(ENDED, stderr=b"KeyError: 'x'"), RESOURCES, "processes").limit is None
+    assert judged(replace(ENDED, stderr=said.encode()), RESOURCES, None).limit is None
+
+
+@pytest.mark.parametrize(
+    ("code", "read"), [(0, 0), (1, 1), (128, 128), (137, -9), (192, -64), (193, 193), (-9, -9)]
+)
+def test_exit_codes_above_128_are_signals(code: int, read: int) -> None:
+    """The convention of shells holds in every mechanism."""
+    assert as_told_by_shells(code) == read
 
 
 @pytest.mark.parametrize("cause", ["timed_out", "output_limit"])

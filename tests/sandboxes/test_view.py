@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from skilleval.sandboxes.base import Command
-from skilleval.sandboxes.view import View, installation, view_of
+from skilleval.sandboxes.view import View, installation, refusal_of, view_of
 
 SHELL = Path("/bin/sh")
 
@@ -142,3 +142,83 @@ def test_this_python_can_be_shown_without_a_home_folder() -> None:
     """The interpreter that runs the tests lies in the system or in an installation of its own."""
     for root in installation(Path(sys.executable)):
         assert not Path.home().is_relative_to(root)
+
+
+def test_a_link_to_the_root_is_no_installation(tmp_path: Path) -> None:
+    """A folder is judged by where it really is: the root stays closed under any name."""
+    root = tmp_path / "root"
+    root.symlink_to("/")
+    assert tmp_path not in installation(root / "bin" / "sh")
+    assert not {Path("/"), root} & set(installation(root / "bin" / "sh"))
+
+
+def test_settings_in_a_skill_lead_nowhere(tmp_path: Path) -> None:
+    """Neither a skill's own `pyvenv.cfg` nor its landmarks open anything beyond its folder."""
+    skill, other = _folder(tmp_path / "skill"), _python(tmp_path / "other")
+    program = _program(skill / "bin" / "prog")
+    (skill / "conda-meta").mkdir()
+    (skill / "pyvenv.cfg").write_text(f"home = {other.parent}\n")
+    assert view_of(_command(skill), program, further=(), hidden=()).reads == (skill,)
+
+
+def test_a_virtual_environment_is_not_followed_to_what_is_no_interpreter(tmp_path: Path) -> None:
+    """Its base must bring the library of Python: a folder with settings files could be anybody's project."""
+    program = _program(tmp_path / "venv" / "bin" / "python")
+    project = _folder(tmp_path / "project")
+    (project / "pyvenv.cfg").touch()
+    (tmp_path / "venv" / "pyvenv.cfg").write_text(f"home = {project}/bin\n")
+    assert installation(program) == (tmp_path / "venv",)
+
+
+@pytest.mark.parametrize("home", ["/", "/proc/self/root", "/proc/self/cwd", str(Path.home())])
+def test_a_base_is_never_too_much(tmp_path: Path, home: str) -> None:
+    """The root, a home and the folders of the kernel are no base, whatever a settings file says."""
+    program = _program(tmp_path / "venv" / "bin" / "python")
+    (tmp_path / "venv" / "pyvenv.cfg").write_text(f"home = {home}/bin\n")
+    assert installation(program) == (tmp_path / "venv",)
+
+
+def test_a_link_of_a_skill_leads_to_a_whole_interpreter_only(tmp_path: Path) -> None:
+    """A virtual environment inside a skill runs; a link into a project with settings files opens nothing."""
+    skill, real = _folder(tmp_path / "skill"), _python(tmp_path / "base")
+    project = _program(tmp_path / "project" / "bin" / "tool")
+    (tmp_path / "project" / "pyvenv.cfg").touch()
+    (skill / "python").symlink_to(real)
+    (skill / "tool").symlink_to(project)
+    assert view_of(_command(skill), skill / "python", further=(), hidden=()).reads == (
+        skill,
+        tmp_path / "base",
+    )
+    assert refusal_of("./python", skill) is None
+    assert view_of(_command(skill), skill / "tool", further=(), hidden=()).reads == (skill,)
+    assert "leads out" in str(refusal_of("./tool", skill))
+
+
+def test_an_interpreter_that_holds_the_skill_is_not_shown_by_a_link_of_it(tmp_path: Path) -> None:
+    """What lies around a skill is its author's: a library put there does not open the neighbours."""
+    _python(tmp_path / "pack")
+    skill = _folder(tmp_path / "pack" / "skill")
+    (skill / "python").symlink_to("../bin/python3")
+    assert installation(skill / "python", skill=skill) == ()
+    assert "leads out" in str(refusal_of("./python", skill))
+
+
+@pytest.mark.parametrize(
+    ("word", "is_refused"),
+    [
+        ("sh", False),
+        ("/bin/sh", False),
+        ("./tool", False),
+        ("bin/../tool", False),
+        ("../tool", True),
+        ("../../../../../../../bin/sh", True),
+        ("/proc/self/root/bin/sh", True),
+        ("/proc/self/cwd/tool", True),
+        ("/usr/../proc/1/root/bin/sh", True),
+        ("/dev/fd/3", True),
+    ],
+)
+def test_a_relative_program_stays_in_its_folder(tmp_path: Path, word: str, is_refused: bool) -> None:
+    """Names and absolute paths are free, but no path leads through the folders of the kernel."""
+    _program(tmp_path / "tool")
+    assert (refusal_of(word, tmp_path) is not None) == is_refused
