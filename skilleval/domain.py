@@ -281,8 +281,8 @@ class TrialRecord:
     `queue_ms` runs from the start of the run until a worker took the trial; `scoring_ms` covers all scorers.
     None of them is part of the skill's latency. `concurrency` trials were allowed at once; `in_flight` calls were
     running when the last try began, itself included (null where an old run did not count them). `serial_latency_ms` is
-    the latency of a further call that had the machine to itself. `reused_from` is the run that made the attempt, where
-    it is an earlier one.
+    the latency of a further call that had the machine to itself, `serial_status` how that call ended. `reused_from` is
+    the run that made the attempt, where it is an earlier one.
     """
 
     trial: Trial
@@ -294,6 +294,7 @@ class TrialRecord:
     concurrency: int
     in_flight: int | None = 1
     serial_latency_ms: float | None = None
+    serial_status: Status | None = None
     reused_from: str | None = None
 
     @property

@@ -121,15 +121,18 @@ class Runner:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
 
-    async def measure(self, records: Iterable[TrialRecord]) -> None:
+    async def measure(self, records: Iterable[tuple[Trial, TrialRecord]]) -> None:
         """Call each of these trials once more, one at a time, and write it again with the latency of that call.
 
-        Only the time counts: what the skill answers is not kept. Where it does not complete the latency stays null.
+        Only status and time count: what the skill answers is not kept. A time-out has the time until it was cut off,
+        or its limit; an error has none. `records` come beside the trials that are called: what is stored of a trial
+        may be redacted.
         """
-        for record in records:
-            one = await self._try(record.trial, 0, 0.0)
-            latency_ms = one.reply.latency_ms if one.reply.status is Status.COMPLETED else None
-            measured = replace(record, serial_latency_ms=latency_ms)
+        for trial, record in records:
+            reply = (await self._try(trial, 0, 0.0)).reply
+            measured = replace(
+                record, serial_latency_ms=_measured_ms(trial, reply), serial_status=reply.status
+            )
             self.sink.write(measured)
             self.observe(measured)
             await asyncio.sleep(0)  # an adapter that never waits must not keep Ctrl-C from being heard
@@ -223,6 +226,12 @@ class Runner:
                 failure_kind="adapter_hang",
                 message=f"the adapter did not return within {GRACE_S:g} s of the limit",
             )
+
+
+def _measured_ms(trial: Trial, reply: Reply) -> float | None:
+    if reply.status is Status.TIMEOUT:
+        return trial.timeout_ms if reply.latency_ms is None else reply.latency_ms
+    return reply.latency_ms if reply.status is Status.COMPLETED else None
 
 
 def _adapter_broke(reason: str) -> Reply:

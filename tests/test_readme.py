@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -137,3 +138,16 @@ def test_every_linked_file_exists() -> None:
     links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_the_faster_skill_of_the_readme_serves_many_trials(walked: Path, tmp_path: Path) -> None:
+    """The loop that the README shows passes both tasks in a worker, and in a process for each trial."""
+    (block,) = (
+        one for one in re.findall(r"```bash\n(.*?)```", README, re.DOTALL) if "isolation=worker" in one
+    )
+    shutil.copytree(walked / "shout", tmp_path / "shout")
+    shutil.copy(walked / "tasks.json", tmp_path)
+    for command in (block, "skilleval eval ./shout --tasks tasks.json"):
+        done = shell(command, tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "INCONCLUSIVE" in done.stdout

@@ -286,13 +286,17 @@ def test_what_is_remembered_calls_no_skill() -> None:
 
 
 def test_the_second_pass_calls_one_at_a_time_and_keeps_only_the_time() -> None:
-    """Each record comes again as it was, with the latency of its further call; null where that call failed."""
-    laid_out = trials(task("good"), task("bad"), repeats=2)
+    """Each record comes again as it was, with time and status of its further call; of an error there is no time."""
+    laid_out = trials(task("good"), task("slow"), task("stuck"), task("bad"))
     records, _ = run(laid_out, lambda call: DONE)
 
     def again(call: Call) -> Reply:
-        failed = Reply(status=Status.TIMEOUT, latency_ms=1000.0)
-        return failed if call.task_id == "bad" else Reply(status=Status.COMPLETED, output="9", latency_ms=4.0)
+        return {
+            "good": Reply(status=Status.COMPLETED, output="9", latency_ms=4.0),
+            "slow": Reply(status=Status.TIMEOUT, latency_ms=1000.0),
+            "stuck": Reply(status=Status.TIMEOUT),
+            "bad": Reply(status=Status.SKILL_ERROR, latency_ms=2.0),
+        }[call.task_id]
 
     sink, adapter = Kept(), Scripted(again)
     runner = Runner(
@@ -303,11 +307,19 @@ def test_the_second_pass_calls_one_at_a_time_and_keeps_only_the_time() -> None:
         clock=QuickClock(),
         observe=lambda record: None,
     )
-    asyncio.run(runner.measure(records))
+    asyncio.run(runner.measure((one.trial, one) for one in records))
     assert adapter.most == 1
-    expected = [4.0 if one.trial.task.id == "good" else None for one in records]
-    assert [one.serial_latency_ms for one in sink.records] == expected
-    assert [dataclasses.replace(one, serial_latency_ms=None) for one in sink.records] == records
+    found = {one.trial.task.id: (one.serial_latency_ms, one.serial_status) for one in sink.records}
+    assert found == {
+        "good": (4.0, Status.COMPLETED),
+        "slow": (1000.0, Status.TIMEOUT),
+        "stuck": (records[0].trial.timeout_ms, Status.TIMEOUT),
+        "bad": (None, Status.SKILL_ERROR),
+    }
+    unmeasured = [
+        dataclasses.replace(one, serial_latency_ms=None, serial_status=None) for one in sink.records
+    ]
+    assert unmeasured == records
 
 
 def test_a_full_disk_ends_the_run_with_its_error() -> None:

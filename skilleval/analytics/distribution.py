@@ -6,7 +6,6 @@ import polars as pl
 
 from skilleval.analytics.completion import trial_count
 from skilleval.analytics.metric import Metric
-from skilleval.domain import Status
 
 _LATENCY = pl.col("counted_latency_ms")
 _REUSED = pl.col("is_reused")
@@ -65,7 +64,7 @@ DISTRIBUTION: tuple[Metric, ...] = (
     ),
     Metric(
         name="n_censored",
-        expr=trial_count(_LATENCY.is_not_null() & (pl.col("status") == Status.TIMEOUT.value)),
+        expr=trial_count(pl.col("is_censored")),
         unit="trials",
         doc="those of them that were cut off: their latency is a lower bound",
     ),

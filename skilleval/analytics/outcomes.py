@@ -42,6 +42,7 @@ _FROM_TRIALS = (
     "status",
     "latency_ms",
     "serial_latency_ms",
+    "serial_status",
     "spawn_ms",
     "reused_from",
     "timeout_ms",
@@ -122,18 +123,22 @@ def _verdict() -> pl.Expr:
 def with_counted_latency(outcomes: pl.LazyFrame, spec: AnalysisSpec) -> pl.LazyFrame:
     """Add the latency that enters percentiles: a timeout stays in, cut off at its limit at the latest.
 
-    A trial that broke has none where latency was measured in a further call, for that is made of completed ones only.
+    Where latency was measured in a further call, that call's is taken: null where it broke, its limit where it timed
+    out. A trial that broke has none then, for the call is made of completed ones only.
 
     Grain: unchanged.
-    Columns: as given, plus `counted_latency_ms`.
+    Columns: as given, plus `counted_latency_ms` and `is_censored`.
     """
     latency = pl.col("latency_ms").fill_nan(None)
     censored = pl.coalesce(latency, pl.col("timeout_ms"))
     measured = pl.col("serial_latency_ms").fill_nan(None) if spec.serial_latency else latency
     timed_out = pl.col("status") == Status.TIMEOUT.value
+    cut_off = timed_out | (
+        pl.lit(spec.serial_latency) & pl.col("serial_status").eq_missing(pl.lit(Status.TIMEOUT.value))
+    )
     counts = ~pl.col("is_infrastructure") & (pl.lit(spec.reused_latency) | ~pl.col("is_reused"))
     counted = pl.when(counts).then(pl.when(timed_out).then(censored).otherwise(measured))
-    return outcomes.with_columns(counted_latency_ms=counted)
+    return outcomes.with_columns(counted_latency_ms=counted, is_censored=counted.is_not_null() & cut_off)
 
 
 def with_group_counts(outcomes: pl.LazyFrame, *, by: Sequence[str]) -> pl.LazyFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
@@ -103,8 +104,13 @@ class AnalysisSpec:
                 )
                 for name, weight in weights.items()
             ),
-            (math.isfinite(total) and total != 0, "composite", "weights with a finite sum above 0", weights),
+            (_is_usable(total, weights.values()), "composite", "weights with a finite sum above 0", weights),
         ]
+
+
+def _is_usable(total: float, weights: Iterable[float]) -> bool:
+    """Judge the sum where the weights themselves are no problem already."""
+    return not all(map(math.isfinite, weights)) or (math.isfinite(total) and total != 0)
 
 
 def _one_of(kinds: type[StrEnum]) -> str:

@@ -20,6 +20,7 @@ from skilleval.errors import CatalogError, Problem
 from skilleval.outcome import ExitCode
 from skilleval.registry import part
 from skilleval.results.excerpts import shorten
+from skilleval.results.redaction import Redactor
 from skilleval.runner import Runner
 from skilleval.scorers import SCORERS
 from skilleval.scorers.panel import Panel
@@ -41,10 +42,14 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of the call. `is_checked` is false where nothing was asked of the output."""
+    """What came of the call. `is_checked` is false where nothing was asked of the output.
+
+    `redactor` keeps the keys that the skill was given out of what is shown.
+    """
 
     record: TrialRecord
     is_checked: bool
+    redactor: Redactor
 
     @property
     def scores(self) -> tuple[Score, ...]:
@@ -77,7 +82,7 @@ class Answer:
             "status": attempt.status.value,
             "failure_kind": attempt.failure_kind,
             "message": attempt.message,
-            "output": None if attempt.output is None else json.loads(attempt.output),
+            "output": attempt.output,
             "latency_ms": attempt.latency_ms,
             "n_tries": len(self.record.tries),
             "stdout": attempt.stdout,
@@ -85,9 +90,12 @@ class Answer:
             "verdict": None if self.verdict is None else self.verdict.value,
             "scores": [_score(score) for score in self.scores],
         }
-        for row in (facts, *facts["scores"]):
+        line = self.redactor.line({"trial": {}, "tries": [facts], "scores": facts["scores"]})
+        facts, scores = {**line["tries"][0]}, line["scores"]
+        for row in (facts, *scores):
             shorten(row)
-        return facts
+        output = None if facts["output"] is None else json.loads(facts["output"])
+        return {**facts, "output": output, "scores": scores}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,8 @@ def prepared_call(
 
 def answer(prepared: Prepared, *, is_checked: bool) -> Answer:
     """Make the call that was prepared."""
-    return Answer(record=asyncio.run(_called(prepared)), is_checked=is_checked)
+    record = asyncio.run(_called(prepared))
+    return Answer(record=record, is_checked=is_checked, redactor=prepared.redactor)
 
 
 def _retold(error: CatalogError, file: Path) -> CatalogError:

@@ -15,6 +15,7 @@ from skilleval.analytics.slices import by_tag
 from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
 from skilleval.analytics.summary import summary
 from skilleval.app.serial import SERIAL
+from skilleval.domain import Status
 from skilleval.errors import ResultsError
 from skilleval.report.build import build_report
 from skilleval.report.document import Report
@@ -47,8 +48,10 @@ def analyse(folder: Path) -> Report:
 def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
     trials, scores = scan_table(folder, TRIALS), scan_table(folder, SCORES)
     spec = analysis_spec(manifest)
+    observed = {"concurrency": loads(folder), "isolation": _isolations(trials)}
+    warnings = [*manifest.get("warnings", ()), *_failed_measurements(trials)]
     return build_report(
-        manifest=manifest,
+        manifest={**manifest, "observed": observed, "warnings": warnings},
         summary=summary(trials, scores, spec=spec).collect(),
         matrix=task_matrix(trials, scores).collect(),
         failures=failed_trials(trials, scores, limit=_FAILURES_SHOWN).collect(),
@@ -110,6 +113,30 @@ def trials_by_status(folder: Path) -> dict[str, int]:
     """Count the trials of a run by status."""
     counted = scan_table(folder, TRIALS).group_by("status").agg(pl.len().alias("n")).sort("status").collect()
     return dict(counted.iter_rows())
+
+
+def loads(folder: Path) -> list[int]:
+    """Give the lowest and the highest concurrency that trials of a run had; nothing where it has none."""
+    limit = pl.col("concurrency")
+    found = scan_table(folder, TRIALS).select(limit.min().alias("low"), limit.max().alias("high"))
+    return [value for value in found.collect().row(0) if value is not None]
+
+
+def _isolations(trials: pl.LazyFrame) -> list[str]:
+    return sorted(trials.select(pl.col("isolation").unique()).collect()["isolation"])
+
+
+def _failed_measurements(trials: pl.LazyFrame) -> list[str]:
+    """Tell of the calls of the second pass that did not complete: percentiles lack them, or have their limit."""
+    ended = trials.filter(pl.col("serial_status").is_not_null()).group_by("serial_status").len()
+    by_status = dict(ended.sort("serial_status").collect().iter_rows())
+    n = sum(by_status.values())
+    failed = {status: m for status, m in by_status.items() if status != Status.COMPLETED.value}
+    if not failed:
+        return []
+    said = ", ".join(f"{m} {status}" for status, m in failed.items())
+    what = f"{sum(failed.values())} of {n} measuring calls did not complete ({said})"
+    return [f"{what}: a time-out counts with its limit, an error has no latency"]
 
 
 def last_end(folder: Path) -> datetime | None:

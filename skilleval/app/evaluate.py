@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skilleval.app.analyse import analyse, graded_scores, last_end, trials_by_status
+from skilleval.app.analyse import analyse, graded_scores, last_end, loads, trials_by_status
 from skilleval.app.manifest import finished_manifest
 from skilleval.app.opening import OpenRun, open_run
 from skilleval.app.prepare import Prepared
@@ -23,6 +23,7 @@ from skilleval.report import WRITERS
 from skilleval.report.document import Report
 from skilleval.report.standing import gate_rate
 from skilleval.results.journal import Journal
+from skilleval.results.redaction import Redactor
 from skilleval.results.rows import RowBuilder
 from skilleval.results.schema import TABLES
 from skilleval.results.store import compact, journal_path, write_manifest, write_text
@@ -106,6 +107,7 @@ def _run_and_report(prepared: Prepared, run: OpenRun, observe: Observer, past: P
         run.manifest,
         before=run.before,
         statuses=trials_by_status(run.folder),
+        loads=loads(run.folder),
         ended_at=clock.utc() if journals else run.ended_at or last_end(run.folder),
         interrupted=interrupted,
     )
@@ -120,22 +122,23 @@ def _run(
     prepared: Prepared, run: OpenRun, clock: Clock, observe: Observer, past: Past | None
 ) -> tuple[bool, list[Journal]]:
     """Run the trials into journals; say whether the user stopped them. The last journal is not in the tables yet."""
-    rows = RowBuilder(
-        run_id=run.manifest["run_id"], sweep_id=run.manifest["sweep_id"], redactor=prepared.redactor
-    )
     journals: list[Journal] = []
 
-    def runner(past: Past | None) -> Runner:
-        journals.append(Journal(journal_path(run.folder), rows, clock))
+    def runner(past: Past | None, redactor: Redactor | None) -> Runner:
+        ids = {key: run.manifest[key] for key in ("run_id", "sweep_id")}
+        rows = RowBuilder(**ids, redactor=redactor)
+        is_planned = run.manifest["plan_digest"] is not None
+        journals.append(Journal(journal_path(run.folder), rows, clock, may_go_on=is_planned))
         return _runner(prepared, journals[-1], clock, observe, past)
 
     async def passes() -> None:
         if left.trials:
-            await runner(past or past_of(left)).run(left.trials)
+            await runner(past or past_of(left), prepared.redactor).run(left.trials)
         if prepared.settings.runner.latency == SERIAL:
             _settle(run, journals)
             if unmeasured(run.folder, prepared.trials):
-                await measure_serially(runner(None), run.folder, prepared.trials)
+                # What is stored is redacted already: a second time would mark the marks and count them again.
+                await measure_serially(runner(None, None), run.folder, prepared.trials)
 
     left = replace(prepared, trials=run.left.pending)
     try:

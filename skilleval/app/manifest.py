@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,6 @@ from skilleval.app.prepare import Prepared
 from skilleval.domain import Benchmark, Skill
 from skilleval.provenance import git_state, machine, versions
 from skilleval.results.schema import SCHEMA_VERSION
-from skilleval.sandboxes.base import Sandbox
 from skilleval.sandboxes.proxy import Passing
 
 
@@ -104,6 +103,7 @@ def resumed_manifest(
         **before,
         **_settings(prepared),
         **_UNFINISHED,
+        "schema_version": SCHEMA_VERSION,
         "resumes": [*before.get("resumes", ()), resume],
     }
 
@@ -114,26 +114,36 @@ def finished_manifest(  # noqa: PLR0913 - keywords: each is a fact of its own
     *,
     before: Mapping[str, Any] | None,
     statuses: Mapping[str, int],
+    loads: Sequence[int],
     ended_at: datetime | None,
     interrupted: bool,
 ) -> dict[str, Any]:
-    """Complete the manifest of a run that has ended; `before` is the one that a continuation found."""
+    """Complete the manifest of a run that has ended; `before` is the one that a continuation found.
+
+    `loads` are the lowest and the highest concurrency that any trial had, which may be those of earlier sessions.
+    """
     ended = None if ended_at is None else _utc(ended_at)
     return {
         **first,
         "ended_at": ended,
         "interrupted": interrupted,
+        "runner": {**first["runner"], **_concurrency(loads)},
         "privacy": {**first["privacy"], "n_redacted": _n_redacted(prepared, before)},
-        "sandbox": {**first["sandbox"], "egress": _egress(prepared.sandbox)},
+        "sandbox": {**first["sandbox"], "egress": _egress(prepared)},
         "counts": {"trials": sum(statuses.values()), "by_status": dict(statuses)},
         "resumes": [*first["resumes"][:-1], *({**one, "ended_at": ended} for one in first["resumes"][-1:])],
     }
 
 
-def _egress(sandbox: Sandbox) -> list[dict[str, Any]]:
-    """List what programs in the sandbox asked of its way out, let through or not."""
+def _concurrency(loads: Sequence[int]) -> dict[str, int]:
+    return {"concurrency": loads[-1], "lowest_concurrency": loads[0]} if loads else {}
+
+
+def _egress(prepared: Prepared) -> list[dict[str, Any]]:
+    """List what programs in the sandbox asked of its way out, let through or not; a name may hold a key."""
+    sandbox = prepared.sandbox
     passages = sandbox.passages if isinstance(sandbox, Passing) else ()
-    return [{**asdict(one), "target": str(one.target)} for one in passages]
+    return [{**asdict(one), "target": prepared.redactor.unhidden(str(one.target))} for one in passages]
 
 
 def _n_redacted(prepared: Prepared, before: Mapping[str, Any] | None) -> int | None:

@@ -14,11 +14,11 @@ from typing import Any, Self
 
 from skilleval.app.manifest import first_manifest, resumed_manifest
 from skilleval.app.prepare import Prepared
-from skilleval.app.resume import Left, StoredRun, check_plan, plan_digest, unfinished, what_is_left
+from skilleval.app.resume import Left, StoredRun, check_plan, left_of, plan_digest, unfinished, what_is_left
 from skilleval.clock import Clock
 from skilleval.provenance import new_run_id
 from skilleval.results.locks import RunLock
-from skilleval.results.store import compact, create_run, read_statuses, write_manifest
+from skilleval.results.store import compact, create_run, remove_stillborn, write_manifest
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +93,10 @@ def open_run(
 
 def _new(prepared: Prepared, command: str, clock: Clock, *, digest: str | None, remark: str) -> OpenRun:
     run_id = new_run_id(clock.utc())
-    folder = create_run(results_root(prepared), run_id)
+    root = results_root(prepared)
+    for gone in remove_stillborn(root):
+        log.info("removed %s: it was made by a process that was killed before it wrote anything", gone)
+    folder = create_run(root, run_id)
     lock = RunLock(folder)
     manifest = first_manifest(
         prepared, run_id=run_id, started_at=clock.utc(), command=command, plan_digest=digest
@@ -111,7 +114,7 @@ def _reopened(prepared: Prepared, stored: StoredRun, command: str, clock: Clock)
         on_failure.callback(lock.release)
         check_plan(prepared, stored)
         compact(folder, lock=lock)
-        left = what_is_left(prepared.trials, read_statuses(folder))
+        left = left_of(prepared, stored)
         manifest = resumed_manifest(
             prepared, before, left=left.facts(), started_at=clock.utc(), command=command
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skilleval.adapters.base import Adapter, Checking, isolation
+from skilleval.app.keys import build_redactor, unset_variables
 from skilleval.app.parts import (
     adapter_kind,
     adapter_options,
@@ -111,9 +112,10 @@ def prepare(composed: Composed, *, is_to_run: bool = True) -> Prepared:
         adapters=adapters,
         sandbox=sandbox,
         scorers=scorers,
-        redactor=Redactor(settings.privacy.redact),
+        redactor=build_redactor(settings, skills),
         warnings=(
             *sandbox.warnings,
+            *unset_variables(settings),
             *unguarded,
             *absent,
             *left_out,

@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from skilleval.app.prepare import Prepared
+from skilleval.app.serial import SERIAL, unmeasured
 from skilleval.config.compose import Composed, StoredConfig, compose_stored
 from skilleval.config.trees import covers, leaves
-from skilleval.domain import Status, Trial, content_hash
+from skilleval.domain import Benchmark, Status, Trial, content_hash
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.results.find import find_run, runs
 from skilleval.results.locks import RunLock, is_locked
@@ -39,12 +40,16 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """What a run still has to do. `kept` and `again` count stored trials by status; `n_missing` were never stored."""
+    """What a run still has to do. `kept` and `again` count stored trials by status; `n_missing` were never stored.
+
+    `n_to_measure` of the kept ones await their second call (`runner.latency=serial`).
+    """
 
     pending: tuple[Trial, ...]
     kept: Mapping[str, int]
     again: Mapping[str, int]
     n_missing: int
+    n_to_measure: int = 0
 
     @property
     def n_kept(self) -> int:
@@ -53,16 +58,23 @@ class Left:
 
     def facts(self) -> dict[str, Any]:
         """Give the counts as the manifest and `--dry-run` tell them."""
-        return {"n_kept": self.n_kept, "n_missing": self.n_missing, "n_again": dict(self.again)}
+        return {
+            "n_kept": self.n_kept,
+            "n_missing": self.n_missing,
+            "n_again": dict(self.again),
+            "n_to_measure": self.n_to_measure,
+        }
 
     def __str__(self) -> str:
         """Say it in a line, e.g. `12 of 20 trials are kept; to run: 6 missing, 2 provider_error`."""
         n_trials = self.n_kept + len(self.pending)
+        measuring = f"to measure: {self.n_to_measure}" if self.n_to_measure else ""
         if not self.pending:
-            return f"all {n_trials} trials are done; nothing is left to run"
+            return f"all {n_trials} trials are done; {measuring or 'nothing is left to run'}"
         again = [f"{n} {status}" for status, n in self.again.items()]
         todo = [f"{self.n_missing} missing"] if self.n_missing else []
-        return f"{self.n_kept} of {n_trials} trials are kept; to run: {', '.join([*todo, *again])}"
+        kept = f"{self.n_kept} of {n_trials} trials are kept; to run: {', '.join([*todo, *again])}"
+        return f"{kept}; {measuring}" if measuring else kept
 
 
 def find_stored(reference: str, root: Path, *, to_write: bool) -> StoredRun:
@@ -118,7 +130,10 @@ def _refuse_moving(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
 
 
 def plan_digest(prepared: Prepared) -> str:
-    """Hash all that decides which rows a complete run has: its trials, its scorers, what is left out of rows."""
+    """Hash all that decides which rows a complete run has: its trials, how they are judged, what is left out of rows.
+
+    Trial ids know what a skill is asked, not what is expected of it, so the content of the benchmark is hashed too.
+    """
     digest = hashlib.sha256()
     for trial_id in sorted(trial.trial_id for trial in prepared.trials):
         digest.update(trial_id.encode())
@@ -128,9 +143,15 @@ def plan_digest(prepared: Prepared) -> str:
             [[name, *_scorer(prepared, name).values()] for name in sorted(prepared.scorers)],
             settings.runner.latency,
             list(settings.privacy.redact),
+            _judged_by(prepared.benchmark),
         ).encode()
     )
     return digest.hexdigest()[:32]
+
+
+def _judged_by(benchmark: Benchmark) -> list[Any]:
+    """Name all that makes another judgement of the same outputs; the digest covers files that tasks name."""
+    return [benchmark.digest, benchmark.scoring_method, [[task.id, task.weight] for task in benchmark.tasks]]
 
 
 def _scorer(prepared: Prepared, name: str) -> dict[str, Any]:
@@ -237,7 +258,10 @@ def what_is_left(trials: Sequence[Trial], statuses: Mapping[str, str]) -> Left:
 
 def left_of(prepared: Prepared, stored: StoredRun) -> Left:
     """Say what a stored run still has to do; nothing is written by asking."""
-    return what_is_left(prepared.trials, read_statuses(stored.folder))
+    left = what_is_left(prepared.trials, read_statuses(stored.folder))
+    if prepared.settings.runner.latency != SERIAL:
+        return left
+    return replace(left, n_to_measure=len(unmeasured(stored.folder, prepared.trials)))
 
 
 def unfinished(prepared: Prepared, root: Path, *, to_write: bool) -> StoredRun | None:

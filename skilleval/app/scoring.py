@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from skilleval.app.keys import build_redactor
 from skilleval.app.parts import build_sandbox, build_scorers
 from skilleval.app.prepare import Prepared, read_benchmark, unjudged_tasks
 from skilleval.app.recordings import Place, StoredPast
@@ -20,7 +21,6 @@ from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.registry import part
 from skilleval.report import WRITERS
 from skilleval.results.find import find_run
-from skilleval.results.redaction import Redactor
 from skilleval.results.schema import TRIALS
 from skilleval.results.store import MANIFEST, check_root, compact, is_live, read_manifest, scan_table
 
@@ -84,7 +84,7 @@ def prepare_scoring(
         adapters={},
         sandbox=sandbox,
         scorers=scorers,
-        redactor=Redactor(settings.privacy.redact),
+        redactor=build_redactor(settings, skills),
         warnings=(
             *(f"left out: task {name}: {why}" for name, why in left_out.items()),
             *_shortfall(manifest, rows),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from skilleval.app.recordings import stored_records
-from skilleval.domain import Status, Trial
+from skilleval.domain import Trial, TrialRecord, canonical_json
 from skilleval.results.schema import TRIALS
-from skilleval.results.store import scan_table
+from skilleval.results.store import read_unmeasured, scan_table
 from skilleval.runner import Runner, Staged
 
 SERIAL = "serial"
@@ -18,16 +21,8 @@ _TITLE = "measuring, one at a time"
 
 
 def unmeasured(folder: Path, trials: Sequence[Trial]) -> dict[str, Trial]:
-    """Give the completed trials of a run, by id, whose serial latency is not known yet.
-
-    An attempt that was taken over from another run is not measured: what it took is known from there, or not at all.
-    """
-    rows = scan_table(folder, TRIALS).filter(
-        pl.col("status") == Status.COMPLETED.value,
-        pl.col("serial_latency_ms").is_null(),
-        pl.col("reused_from").is_null(),
-    )
-    ids = set(rows.select("trial_id").collect()["trial_id"])
+    """Give the trials of a run, by id, that the second pass still has to call."""
+    ids = read_unmeasured(folder)
     return {trial.trial_id: trial for trial in trials if trial.trial_id in ids}
 
 
@@ -41,4 +36,24 @@ async def measure_serially(runner: Runner, folder: Path, trials: Sequence[Trial]
         return
     if isinstance(runner.observe, Staged):
         runner.observe.begin(_TITLE, len(left))
-    await runner.measure(record for _, record in stored_records(folder, left))
+    await runner.measure(_as_stored(folder, left))
+
+
+def _as_stored(folder: Path, trials: Mapping[str, Trial]) -> Iterator[tuple[Trial, TrialRecord]]:
+    """Give each trial as it is called, and its record with the task as it is stored: redacted, where that was asked."""
+    columns = ("trial_id", "input", "expected")
+    rows = scan_table(folder, TRIALS).select(columns).filter(pl.col("trial_id").is_in(list(trials)))
+    texts = {name: (asked, expected) for name, asked, expected in rows.collect().iter_rows()}
+    for trial_id, record in stored_records(folder, trials):
+        yield trials[trial_id], replace(record, trial=_stored_trial(trials[trial_id], *texts[trial_id]))
+
+
+def _stored_trial(trial: Trial, asked: str, expected: str) -> Trial:
+    task = trial.task
+    if (asked, expected) == (_text(task.input), _text(task.expected)):
+        return trial
+    return replace(trial, task=replace(task, input=json.loads(asked), expected=json.loads(expected)))
+
+
+def _text(value: Mapping[str, Any]) -> str:
+    return canonical_json(dict(value))

@@ -248,7 +248,7 @@ class _Tally:
 
 
 class _Lines:
-    """Progress for logs: at most a line every few seconds, and one at the end of each pass."""
+    """Progress for logs: a line at the beginning and at the end of each pass, between them one every few seconds."""
 
     def __init__(self, title: str, total: int, done: int) -> None:
         self.begin(title, total, done)
@@ -256,6 +256,8 @@ class _Lines:
     def begin(self, title: str, total: int, done: int = 0) -> None:
         self._title, self._total = title, total
         self._tally = _Tally(done)
+        if done < total:  # the first trial may take minutes
+            click.echo(f"{title}: {done}/{total} trials", err=True)
 
     def __call__(self, record: TrialRecord) -> None:
         tally = self._tally

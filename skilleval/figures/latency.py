@@ -91,7 +91,7 @@ def _time(data: pl.DataFrame) -> alt.X:
         float(high) / float(low) if isinstance(low, float) and isinstance(high, float) and low > 0 else 1.0
     )
     scale = alt.Scale(type="log", nice=False) if spread > _WIDE_RANGE else alt.Scale(zero=True)
-    return alt.X("latency_ms:Q", scale=scale, axis=alt.Axis(title="latency in ms", format="~s", grid=True))
+    return alt.X("latency_ms:Q", scale=scale, axis=alt.Axis(title="latency in ms", format=",.6~r", grid=True))
 
 
 def _share() -> alt.Y:
@@ -103,7 +103,7 @@ def _tooltip() -> list[alt.Tooltip]:
     return [
         alt.Tooltip("row:N", title="skill"),
         alt.Tooltip("share:Q", title="share of trials", format=".2~f"),
-        alt.Tooltip("latency_ms:Q", title="within ms", format=".3~s"),
+        alt.Tooltip("latency_ms:Q", title="within ms", format=",.3~r"),
         alt.Tooltip("n_latency:Q", title="trials"),
         alt.Tooltip("n_censored:Q", title="of them cut off"),
     ]

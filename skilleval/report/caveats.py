@@ -14,6 +14,10 @@ _NAMED = 5
 _VALUE_LENGTH = 40
 _ABSENT = object()
 
+_REUSED_LATENCY = "analysis.reused_latency"
+_TOLD_APART = {_REUSED_LATENCY}
+"""Settings of which more has to be said than that they differ."""
+
 _PATIENCE = ("timeout_ms", "retries", "backoff_base_s", "backoff_factor", "backoff_max_s", "jitter")
 _ROW_KINDS = {
     "benchmark_id": "benchmarks",
@@ -29,6 +33,7 @@ def caveats(before: Report, after: Report) -> Iterator[str]:
     """Name what differs in content, judgement, analysis and patience; what one side does not know is not compared."""
     yield from _partners(before, after)
     yield from _content(before, after)
+    yield from _reused_latency(before, after)
     told = {
         "analysis": "were analysed differently: their rates, scores and intervals follow different formulas",
         "scorers": "were judged with different options",
@@ -61,6 +66,20 @@ def _content(before: Report, after: Report) -> Iterator[str]:
         yield f"the content of {one.get('id')}@{one.get('version')} is not the same on both sides: its tasks may differ"
 
 
+def _reused_latency(before: Report, after: Report) -> Iterator[str]:
+    """Warn where one side alone leaves latencies of reused attempts out, and has such attempts."""
+    counts_all = [_counts_reused(side) or not side.provenance.reused for side in (before, after)]
+    if _counts_reused(before) != _counts_reused(after) and counts_all[0] != counts_all[1]:
+        values = " and ".join(_shown(_counts_reused(side)) for side in (before, after))
+        what = f"count latencies of reused attempts on one side only ({_REUSED_LATENCY} {values})"
+        yield f"the runs {what}: nothing but latencies and speed follows from it"
+
+
+def _counts_reused(report: Report) -> bool:
+    analysis = report.provenance.config.get("analysis")
+    return isinstance(analysis, Mapping) and bool(analysis.get("reused_latency"))
+
+
 def _settings(
     before: Report, after: Report, block: str, what: str, keys: Sequence[str] | None = None
 ) -> Iterator[str]:
@@ -69,7 +88,11 @@ def _settings(
     one, other = ({} if not isinstance(side, Mapping) else dict(_leaves(side)) for side in sides)
     if one.get("kind") != other.get("kind"):  # two parts share no options, and their rows are no pairs
         return
-    shared = [key for key in one if key in other and (keys is None or key in keys)]
+    shared = [
+        key
+        for key in one
+        if key in other and (keys is None or key in keys) and f"{block}.{key}" not in _TOLD_APART
+    ]
     differing = [
         f"{block}.{key} {_shown(one[key])} and {_shown(other[key])}"
         for key in shared

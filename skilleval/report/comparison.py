@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilleval.report.caveats import caveats
 from skilleval.report.document import Report
+from skilleval.report.facts import concurrency
 from skilleval.report.markdown_text import escape
 from skilleval.report.numbers import DASH, MINUS, Style, counted, interval, shown
 from skilleval.report.task_changes import change_lines
@@ -67,8 +68,9 @@ def _warnings(before: Report, after: Report) -> Iterator[str]:
 
 def _differences(before: Report, after: Report) -> Iterator[tuple[str, list[str]]]:
     """Give what latencies depend on and the two runs did not share."""
-    names = {"concurrency": "concurrency", "isolation": "isolation", "latency": "ways to measure latency"}
-    pairs = {told: [_setting(one, "runner", key) for one in (before, after)] for key, told in names.items()}
+    names = {"isolation": "isolation", "latency": "ways to measure latency"}
+    pairs: dict[str, list[Any]] = {"concurrency": [concurrency(one) for one in (before, after)]}
+    pairs |= {told: [_setting(one, "runner", key) for one in (before, after)] for key, told in names.items()}
     pairs["sandboxes"] = [one.provenance.sandbox for one in (before, after)]
     for told, values in pairs.items():
         known = [str(value) for value in values if value not in ({}, "", None)]

@@ -46,6 +46,7 @@ class RunFacts:
     """What was run and when; times are UTC in ISO 8601. `n_trials` of `n_planned` trials were done.
 
     `latency` says how it was measured: `concurrent`, as the trials ran, or `serial`, one at a time in a second pass.
+    `concurrency` holds the lowest and the highest one that trials had: sessions of a run may differ in it.
     """
 
     run_id: str
@@ -60,6 +61,7 @@ class RunFacts:
     n_planned: int | None = None
     interrupted: bool = False
     latency: str = ""
+    concurrency: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +179,8 @@ class Method:
 class Provenance:
     """What another person needs to run the same again.
 
-    `reused` counts the attempts that earlier runs made, by the id of the run.
+    `reused` counts the attempts that earlier runs made, by the id of the run. `isolation` names what trials had to
+    themselves: a process each (`trial`), or one that served many (`worker`).
     """
 
     command: str = ""
@@ -196,6 +199,7 @@ class Provenance:
     warnings: tuple[str, ...] = ()
     tables: Mapping[str, Any] = field(default_factory=dict)
     reused: Mapping[str, Any] = field(default_factory=dict)
+    isolation: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

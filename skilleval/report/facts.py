@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilleval.report.document import Provenance, Report, RunFacts, State
-from skilleval.report.numbers import counted
+from skilleval.report.numbers import count, counted
 from skilleval.report.text import json_text, one_line
 
 STATE_SHAPES = {
@@ -14,6 +14,11 @@ STATE_SHAPES = {
     State.FAILED: "✕",
     State.INCONCLUSIVE: "○",
     State.INFO: "•",
+}
+
+_ISOLATIONS = {
+    "trial": "trial (each trial had a process of its own)",
+    "worker": "worker (one process served many trials)",
 }
 
 _TIME_LENGTH = len("2026-01-31T12:00")
@@ -38,9 +43,10 @@ def _amount(run: RunFacts) -> str:
     if run.n_tasks is None:
         return ""
     tasks = counted(run.n_tasks, "task")
-    if run.n_repeats is None:
-        return tasks
-    return f"{tasks} × {counted(run.n_repeats, 'repeat')}"
+    planned = tasks if run.n_repeats is None else f"{tasks} × {counted(run.n_repeats, 'repeat')}"
+    if run.interrupted and run.n_trials is not None and run.n_planned is not None:
+        return f"{planned} planned, {count(run.n_trials)} of {counted(run.n_planned, 'trial')} done"
+    return planned
 
 
 def _moment(moment: str | None) -> str:
@@ -65,6 +71,7 @@ def origins(report: Report) -> list[tuple[str, str]]:
         ("started", report.run.started_at or ""),
         ("ended", report.run.ended_at or ""),
         ("sandbox", isolation(provenance)),
+        ("isolation", ", ".join(_ISOLATIONS.get(one, one) for one in provenance.isolation)),
         ("seeds", _joined(provenance.seeds)),
         ("trials", _by_status(provenance.counts)),
         ("reused", _reused(provenance.reused)),
@@ -86,9 +93,17 @@ def _latency(report: Report) -> str:
     """Say under which load latencies were measured."""
     if report.run.latency == "serial":
         return "serial: completed trials called once more, one at a time"
+    load = concurrency(report)
+    return f"as the trials ran, at most {load} at once" if report.run.latency and load else ""
+
+
+def concurrency(report: Report) -> str:
+    """Give the concurrency that trials had, `1–4` where sessions differed; else what was asked for."""
+    if report.run.concurrency:
+        return "–".join(str(value) for value in sorted(set(report.run.concurrency)))
     runner = report.provenance.config.get("runner")
-    concurrency = runner.get("concurrency") if isinstance(runner, Mapping) else None
-    return f"as the trials ran, at most {concurrency} at once" if report.run.latency and concurrency else ""
+    asked = runner.get("concurrency") if isinstance(runner, Mapping) else None
+    return "" if asked is None else str(asked)
 
 
 def _by_status(counts: Mapping[str, Any]) -> str:

@@ -54,7 +54,14 @@ def run_facts(manifest: Mapping[str, Any], rows: Sequence[Row]) -> RunFacts:
         n_planned=n_planned,
         interrupted=bool(manifest.get("interrupted")) or cut_short,
         latency=text(settings, "latency"),
+        concurrency=_concurrency(manifest),
     )
+
+
+def _concurrency(manifest: Mapping[str, Any]) -> tuple[int, ...]:
+    """Give the lowest and the highest concurrency that trials had; what was asked for may be that of none of them."""
+    found = _list(_mapping(manifest, "observed"), "concurrency")
+    return tuple(value for value in found if whole(value) is not None)
 
 
 def _n_trials(manifest: Mapping[str, Any], rows: Sequence[Row]) -> int | None:
@@ -103,6 +110,7 @@ def provenance(
         warnings=tuple(dict.fromkeys(_texts(warnings))),
         tables=_mapping(manifest, "tables"),
         reused=dict(reused or {}),
+        isolation=_texts(_list(_mapping(manifest, "observed"), "isolation")),
     )
 
 

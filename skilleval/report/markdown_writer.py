@@ -59,7 +59,7 @@ def _summary(report: Report) -> list[str]:
     rows = [_row(report, name, row) for name, row in zip(names, report.summary, strict=True)]
     notes = [f"- – {escape(note)}" for note in absences(report.columns, report.summary)]
     causes = [f"- {escape(cause.name)}: {escape(cause.text)}" for cause in skill_causes(report)]
-    why = "Why, most frequent first:\n\n" + "\n".join(causes) if causes else ""
+    why = "Why, per skill, most frequent first:\n\n" + "\n".join(causes) if causes else ""
     return ["## Skills", _table(header, right, rows), "\n".join(notes), why]
 
 

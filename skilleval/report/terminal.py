@@ -187,7 +187,7 @@ def _causes(report: Report, width: int | None) -> list[Text]:
 
     causes = skill_causes(report)
     told = [line for cause in causes for line in _wrapped(f"{_INDENT}{cause}", width, _INDENT * 2)]
-    return [Text(line) for line in (["Why, most frequent first:", *told] if told else [])]
+    return [Text(line) for line in (["Why, per skill, most frequent first:", *told] if told else [])]
 
 
 def _cells_wide(text: str) -> int:

@@ -27,13 +27,15 @@ class Journal:
     """An open journal; it is the runner's sink. Who writes it holds the lock of its run.
 
     Each session of a run has a journal of its own, so that no line is ever written behind one that a crash cut off.
+    `may_go_on` says whether the run has a plan that another session could complete.
     """
 
-    def __init__(self, path: Path, rows: RowBuilder, clock: Clock) -> None:
+    def __init__(self, path: Path, rows: RowBuilder, clock: Clock, *, may_go_on: bool = True) -> None:
         self.path = path
         self.write_ms = array("d")
         self._rows = rows
         self._clock = clock
+        self._way_on = f"go on with `skilleval eval --resume {path.parent}`" if may_go_on else "start again"
         self._encode = msgspec.json.Encoder().encode
         try:
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
@@ -91,9 +93,7 @@ class Journal:
 
     def _lost(self, why: str) -> WriteError:
         msg = f"cannot write {self.path}: {why}; what was finished before is kept"
-        return WriteError(
-            msg, hint=f"mend that, then go on with `skilleval eval --resume {self.path.parent}`"
-        )
+        return WriteError(msg, hint=f"mend that, then {self._way_on}")
 
 
 def read_chunks(path: Path, size: int = CHUNK_BYTES) -> Iterator[bytes]:

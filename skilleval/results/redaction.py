@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, Protocol
 
 from skilleval.errors import ConfigError, Problem
-from skilleval.results.secrets import Secrets
+from skilleval.results.secrets import CUT, MAX_CUTS, SHORTEST, Secrets
 
 MARK = "[redacted]"
 
 _JSON = frozenset({"input", "expected", "output"})
 _TEXT = frozenset({"message", "stdout", "stderr", "reason", "evidence", "check"})
+
+
+class Hidden(Protocol):
+    """A text that is known beforehand and must not be kept, such as the key that a skill was given."""
+
+    def redacted(
+        self, text: str, *, is_cut_before: bool = False, is_cut: bool = False, shortest: int = 1
+    ) -> str:
+        """Give a text without it, however it is spelled there; where the text was cut, without parts of it."""
+        ...
 
 
 class Redactor:
@@ -22,59 +33,40 @@ class Redactor:
     Values of JSON columns are taken apart first: a pattern sees one text, one key or one number at a time, and never
     breaks the JSON around it. What it matched anywhere in a trial is then looked for in all texts of the trial, also
     where only a part of it was kept. `n_redacted` counts the places.
+
+    What is `hidden` is taken out before, and is not counted: nobody asked for it by a pattern that may be wrong.
     """
 
-    def __init__(self, patterns: Sequence[str]) -> None:
+    def __init__(self, patterns: Sequence[str], hidden: Sequence[Hidden] = ()) -> None:
         self.n_redacted = 0
         self._patterns = tuple(_compiled(pattern, index) for index, pattern in enumerate(patterns))
+        self._hidden = tuple(hidden)
 
     def line(self, line: dict[str, Any]) -> dict[str, Any]:
         """Give a journal line without what must not be stored; the line itself where nothing is asked for."""
-        if not self._patterns:
-            return line
-        rows = [line["trial"], *line["tries"], *line["scores"]]
-        opened = [{name: _opened(name, value) for name, value in row.items()} for row in rows]
-        secrets = Secrets(self._patterns, _all_texts(opened))
-        trial, *others = [
-            {name: self._column(name, row[name], value, secrets) for name, value in each.items()}
-            for row, each in zip(rows, opened, strict=True)
-        ]
-        n_tries = len(line["tries"])
-        return {"trial": trial, "tries": others[:n_tries], "scores": others[n_tries:]}
+        if self._hidden:
+            line = _changed(line, self.unhidden)
+        if self._patterns:
+            secrets = Secrets(self._patterns, _all_texts(line))
+            line = _changed(line, partial(self._marked, secrets))
+        return line
 
-    def _column(self, name: str, stored: Any, value: Any, secrets: Secrets) -> Any:
-        if stored is None:
-            return None
-        if name in _JSON:
-            return json.dumps(self._value(value, secrets), ensure_ascii=False, separators=(",", ":"))
-        return self._text(value, secrets, may_be_cut=True) if name in _TEXT else stored
+    def unhidden(self, text: str, *, may_be_cut: bool = False) -> str:
+        """Give a text without what is hidden."""
+        for one in self._hidden:
+            text = one.redacted(text)
+        return self._uncut(text) if may_be_cut else text
 
-    def _value(self, value: Any, secrets: Secrets) -> Any:
-        if isinstance(value, str):
-            return self._text(value, secrets)
-        if isinstance(value, list):
-            return [self._value(item, secrets) for item in value]
-        if isinstance(value, dict):
-            return self._members(value, secrets)
-        if _is_number(value):
-            digits = json.dumps(value)
-            redacted = self._text(digits, secrets)
-            return value if redacted == digits else redacted
-        return value
+    def _uncut(self, text: str) -> str:
+        """Take out what cuts may have left; texts are cut at both ends, at times without a sign."""
+        pieces = text.split(CUT, MAX_CUTS)
+        for one in self._hidden:
+            pieces = [
+                one.redacted(piece, is_cut_before=True, is_cut=True, shortest=SHORTEST) for piece in pieces
+            ]
+        return CUT.join(pieces)
 
-    def _members(self, members: dict[str, Any], secrets: Secrets) -> dict[str, Any]:
-        """Redact keys and values; keys that come out equal are numbered, for no value may get lost."""
-        redacted: dict[str, Any] = {}
-        for key, item in members.items():
-            name = first = self._text(key, secrets)
-            n = 1
-            while name in redacted:
-                n += 1
-                name = f"{first} {n}"
-            redacted[name] = self._value(item, secrets)
-        return redacted
-
-    def _text(self, text: str, secrets: Secrets, *, may_be_cut: bool = False) -> str:
+    def _marked(self, secrets: Secrets, text: str, *, may_be_cut: bool = False) -> str:
         kept: list[str] = []
         last = 0
         for start, end in secrets.spans(text, may_be_cut=may_be_cut):
@@ -84,16 +76,66 @@ class Redactor:
         return "".join((*kept, text[last:]))
 
 
-def _opened(name: str, value: Any) -> Any:
-    return json.loads(value) if name in _JSON and value is not None else value
+class _Change(Protocol):
+    def __call__(self, text: str, *, may_be_cut: bool = False) -> str: ...
 
 
-def _all_texts(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    for row in rows:
+def _changed(line: dict[str, Any], change: _Change) -> dict[str, Any]:
+    def row(one: dict[str, Any]) -> dict[str, Any]:
+        return {name: _column(name, value, change) for name, value in one.items()}
+
+    return {
+        "trial": row(line["trial"]),
+        "tries": [row(one) for one in line["tries"]],
+        "scores": [row(one) for one in line["scores"]],
+    }
+
+
+def _column(name: str, stored: Any, change: _Change) -> Any:
+    if stored is None:
+        return None
+    if name in _JSON:
+        value = json.loads(stored)
+        changed = _value(value, change)
+        return stored if changed == value else json.dumps(changed, ensure_ascii=False, separators=(",", ":"))
+    return change(stored, may_be_cut=True) if name in _TEXT else stored
+
+
+def _value(value: Any, change: _Change) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_value(item, change) for item in value]
+    if isinstance(value, dict):
+        return _members(value, change)
+    if _is_number(value):
+        digits = json.dumps(value)
+        changed = change(digits)
+        return value if changed == digits else changed
+    return value
+
+
+def _members(members: dict[str, Any], change: _Change) -> dict[str, Any]:
+    """Redact keys and values; keys that come out equal are numbered, for no value may get lost."""
+    redacted: dict[str, Any] = {}
+    for key, item in members.items():
+        name = first = change(key)
+        n = 1
+        while name in redacted:
+            n += 1
+            name = f"{first} {n}"
+        redacted[name] = _value(item, change)
+    return redacted
+
+
+def _all_texts(line: dict[str, Any]) -> Iterator[str]:
+    for row in (line["trial"], *line["tries"], *line["scores"]):
         for name, value in row.items():
+            if value is None:
+                continue
             if name in _JSON:
-                yield from _texts_in(value)
-            elif name in _TEXT and value is not None:
+                yield from _texts_in(json.loads(value))
+            elif name in _TEXT:
                 yield value
 
 

@@ -10,7 +10,18 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from skilleval.domain import Reply, Score, Status, Trial, TrialRecord, Try, Usage, Verdict, canonical_json
+from skilleval.domain import (
+    Reply,
+    Score,
+    Status,
+    Task,
+    Trial,
+    TrialRecord,
+    Try,
+    Usage,
+    Verdict,
+    canonical_json,
+)
 from skilleval.results.excerpts import shorten
 from skilleval.results.redaction import Redactor
 from skilleval.results.schema import TRIALS, TRIES
@@ -63,7 +74,7 @@ class RowBuilder:
         self._run_id = run_id
         self._sweep_id = sweep_id
         self._redact = (redactor or Redactor(())).line
-        self._static: dict[tuple[str, str], dict[str, Any]] = {}
+        self._static: dict[tuple[str, str], tuple[Task, dict[str, Any]]] = {}
 
     def line(self, record: TrialRecord) -> dict[str, Any]:
         """Give the line of a finished trial, ready to be encoded as JSON."""
@@ -81,9 +92,10 @@ class RowBuilder:
     def _trial(self, record: TrialRecord) -> dict[str, Any]:
         trial = record.trial
         key = (trial.condition_id, trial.task.id)
-        static = self._static.get(key)
-        if static is None:
-            static = self._static[key] = self._static_columns(trial)
+        task, static = self._static.get(key, (None, {}))
+        if task is not trial.task:  # what was redacted may differ from trial to trial
+            static = self._static_columns(trial)
+            self._static[key] = trial.task, static
         return static | {
             "trial_id": trial.trial_id,
             "repeat": trial.repeat,
@@ -93,6 +105,7 @@ class RowBuilder:
             "concurrency": record.concurrency,
             "in_flight": record.in_flight,
             "serial_latency_ms": record.serial_latency_ms,
+            "serial_status": None if record.serial_status is None else record.serial_status.value,
             "reused_from": record.reused_from,
             "call_key": trial.call_key or None,
             "queue_ms": record.queue_ms,
@@ -179,6 +192,7 @@ def record_from(
         trial=trial,
         tries=tuple(sorted(done, key=lambda one: one.try_index)),
         scores=tuple(_score(one) for one in scores),
+        serial_status=None if row["serial_status"] is None else Status(row["serial_status"]),
         **{name: row[name] for name in _OF_RECORD},
     )
 

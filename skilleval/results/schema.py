@@ -165,6 +165,9 @@ TRIALS = Table(
             "latency of a further call that had the machine to itself (runner.latency=serial)",
             nullable=True,
         ),
+        _text(
+            "serial_status", "how that call ended; null where none was made", nullable=True, allowed=_STATUSES
+        ),
         _float("queue_ms", "time from the start of the run until a worker took the trial"),
         _float("scoring_ms", "time of all scorers together", nullable=True),
         _float("write_ms", "time to make the row durable; null if the run was interrupted", nullable=True),

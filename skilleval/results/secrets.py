@@ -9,10 +9,10 @@ from itertools import islice
 
 from skilleval.results.readings import readings
 
-_SHORTEST = 4
+SHORTEST = 4
 """Characters: shorter parts of a secret tell nothing, and stand in texts by chance."""
-_CUT = re.compile("…")
-_MAX_CUTS = 64  # our own texts have a few; a skill that prints nothing else must not hold up the run
+CUT = "…"
+MAX_CUTS = 64  # our own texts have a few; a skill that prints nothing else must not hold up the run
 
 Span = tuple[int, int]
 
@@ -33,9 +33,9 @@ class Secrets:
                     found.update(match.group() for match in pattern.finditer(reading.text))
         # A message may hold only one line of what stands on several.
         lines = {line.strip() for word in found for line in word.splitlines()}
-        self._words = frozenset(word for word in found | lines if len(word) >= _SHORTEST)
+        self._words = frozenset(word for word in found | lines if len(word) >= SHORTEST)
         self._lengths = sorted({len(word) for word in self._words}, reverse=True)
-        self._heads = frozenset(word[:_SHORTEST] for word in self._words)
+        self._heads = frozenset(word[:SHORTEST] for word in self._words)
         self._sorted = sorted(self._words)
         self._backwards = sorted(word[::-1] for word in self._words)
 
@@ -51,8 +51,8 @@ class Secrets:
         return _merged(sorted(places))
 
     def _whole(self, text: str) -> Iterator[Span]:
-        for start in range(len(text) - _SHORTEST + 1):
-            if text[start : start + _SHORTEST] in self._heads:
+        for start in range(len(text) - SHORTEST + 1):
+            if text[start : start + SHORTEST] in self._heads:
                 # At the end of the text the longer ones are shorter, so the end is that of what was found.
                 for length in self._lengths:
                     word = text[start : start + length]
@@ -63,14 +63,14 @@ class Secrets:
     def _cut(self, text: str) -> Iterator[Span]:
         """Find where a text that was cut keeps only the beginning of a word, or only its end."""
         longest = self._lengths[0]
-        cuts = [match.start() for match in islice(_CUT.finditer(text), _MAX_CUTS)]
+        cuts = [match.start() for match in islice(re.finditer(CUT, text), MAX_CUTS)]
         for cut in (*cuts, len(text)):
-            for start in range(max(0, cut - longest), cut - _SHORTEST + 1):
+            for start in range(max(0, cut - longest), cut - SHORTEST + 1):
                 if _begins(self._sorted, text[start:cut]):
                     yield start, cut
                     break
         for cut in (0, *(place + 1 for place in cuts)):
-            for end in range(min(len(text), cut + longest), cut + _SHORTEST - 1, -1):
+            for end in range(min(len(text), cut + longest), cut + SHORTEST - 1, -1):
                 if _begins(self._backwards, text[cut:end][::-1]):
                     yield cut, end
                     break

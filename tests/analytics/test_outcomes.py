@@ -138,6 +138,24 @@ def test_a_serial_latency_takes_the_place_of_the_other(
     assert counted["counted_latency_ms"].to_list() == [expected]
 
 
+@pytest.mark.parametrize(
+    ("call", "serial", "expected"),
+    [
+        (("timeout", 5000.0), True, (5000.0, True)),
+        (("timeout", 5000.0), False, (9.0, False)),
+        (("skill_error", None), True, (None, False)),
+        (("completed", 4.0), True, (4.0, False)),
+    ],
+)
+def test_a_second_call_that_timed_out_is_cut_off(
+    grid: Grid, spec: Spec, call: tuple[str, float | None], serial: bool, expected: tuple[object, bool]
+) -> None:
+    """Its limit counts, as a lower bound, where latencies are those of the second pass."""
+    rows = grid([[1]], latency_ms=9.0, serial_status=call[0], serial_latency_ms=call[1])
+    counted = with_counted_latency(trial_outcomes(*rows), spec(serial_latency=serial)).collect()
+    assert counted.select("counted_latency_ms", "is_censored").row(0) == expected
+
+
 @pytest.mark.parametrize(("told", "expected"), [(False, None), (True, 9.0)])
 def test_a_reused_latency_counts_only_if_told(
     grid: Grid, spec: Spec, told: bool, expected: float | None

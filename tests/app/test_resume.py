@@ -22,7 +22,7 @@ from skilleval.domain import Trial, TrialRecord
 from skilleval.errors import ResultsError, UsageError
 from skilleval.outcome import ExitCode
 from skilleval.results.locks import RunLock
-from skilleval.results.schema import TABLES
+from skilleval.results.schema import SCHEMA_VERSION, TABLES
 from skilleval.results.store import write_manifest
 
 ENDINGS = {"t1": RIGHT, "t2": WRONG, "t3": NULL, "t4": TIMEOUT, "t5": BROKEN, "t6": DOWN, "t7": RIGHT}
@@ -217,6 +217,34 @@ def test_changed_content_is_refused_by_its_place(workload: Workload) -> None:
     assert [problem.found for problem in caught.value.problems[:2]] == ["recorded", "no such skill"]
 
 
+def test_another_expectation_is_another_plan(workload: Workload) -> None:
+    """What a task expects or weighs reaches no trial id, but a run judges all its trials alike."""
+    evaluate(workload.prepared(*ONE), observe=StopAfter(2))
+    stored = find_stored("latest", workload.folder / "out", to_write=False)
+    path = workload.folder / "tasks.json"
+    asked = json.loads(path.read_text())
+    for change in ({"expectedOutput": {"type": "exact", "value": 2}}, {"weight": 3}):
+        path.write_text(json.dumps([*asked[:-1], asked[-1] | change]))
+        with pytest.raises(UsageError, match="its plan is another one now") as caught:
+            check_plan(workload.prepared(), stored)
+        assert [problem.where for problem in caught.value.problems] == [str(path)]
+    outcome, seen = session(workload)
+    assert outcome.folder != stored.folder
+    assert len(seen) == len(ENDINGS)
+
+
+def test_the_manifest_of_a_resumed_run_says_what_its_trials_had(workload: Workload) -> None:
+    """Its load is that of its trials, not what a session without any asked for; its version is that of new rows."""
+    workload.record(dict.fromkeys(ENDINGS, RIGHT))
+    first = evaluate(workload.prepared("runner.concurrency=1"), observe=StopAfter())
+    write_manifest(first.folder, {**workload.manifest(), "ended_at": None, "schema_version": "1"})
+    outcome, seen = session(workload, "runner.concurrency=5")
+    manifest = workload.manifest()
+    assert (outcome.folder, seen, manifest["schema_version"]) == (first.folder, [], SCHEMA_VERSION)
+    assert manifest["runner"] == {"repeats": 1, "concurrency": 1, "lowest_concurrency": 1}
+    assert outcome.report.run.concurrency == (1, 1)
+
+
 def test_a_run_that_another_process_writes_is_refused(stopped: Workload) -> None:
     """Two processes never write one run, and nothing of it is changed by trying."""
     before = stopped.manifest()
@@ -282,9 +310,13 @@ class Blank:
         assert trial.trial_id
 
 
-def test_a_run_of_chosen_attempts_is_not_gone_on_with(workload: Workload) -> None:
+def test_a_run_of_chosen_attempts_is_not_gone_on_with(
+    workload: Workload, caplog: pytest.LogCaptureFixture
+) -> None:
     """What took its attempts from elsewhere has no plan of its own: calling skills now would mix two things."""
-    evaluate(workload.prepared(RESUME, *ONE), observe=StopAfter(2), past=Blank())
+    with caplog.at_level("WARNING"):
+        evaluate(workload.prepared(RESUME, *ONE), observe=StopAfter(2), past=Blank())
+    assert "--resume" not in caplog.text
     stored = find_stored("latest", workload.folder / "out", to_write=False)
     with pytest.raises(UsageError, match="does not say what was planned"):
         check_plan(workload.prepared(), stored)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import statistics
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from counted_skills import Counted, table
 from records import record_of
@@ -20,7 +23,14 @@ from skilleval.domain import Reply, Status, TrialRecord
 from skilleval.results.journal import Journal
 from skilleval.results.rows import RowBuilder
 from skilleval.results.schema import TRIALS
-from skilleval.results.store import compact, create_run, journal_path, scan_table
+from skilleval.results.store import (
+    compact,
+    create_run,
+    journal_path,
+    read_manifest,
+    scan_table,
+    write_manifest,
+)
 from skilleval.runner import Runner, RunnerOptions, Staged
 from skilleval.scorers.panel import Panel
 
@@ -28,6 +38,13 @@ _BUSY = """import json, sys, time
 request = json.load(sys.stdin)
 while time.process_time() < 0.08:
     pass
+print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"result": 1}}))
+"""
+_ONCE = """import json, os, sys, tempfile
+request = json.load(sys.stdin)
+tempfile.mkstemp(prefix="called-", dir=ROOT)
+if sum(name.startswith("called-") for name in os.listdir(ROOT)) > 2:
+    sys.exit(3)
 print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"result": 1}}))
 """
 _OPTIONS = RunnerOptions(
@@ -82,6 +99,60 @@ def test_going_on_with_a_measured_run_calls_nothing(counted: Counted) -> None:
     done = said("eval", "--resume", first["run_dir"], "--json")
     assert done.code == 0, done.err
     assert counted.n_calls == 4
+
+
+def test_redacted_rows_are_measured_as_they_are_stored(counted: Counted) -> None:
+    """The second pass neither marks the marks of the first one nor counts its places again."""
+    tasks = [{"id": "a", "inputData": {"text": "redacted"}, "expectedOutput": {"type": "exact", "value": 1}}]
+    assert counted.skill
+    counted.tasks.write_text(json.dumps(tasks))
+    redacting = ("privacy.redact=[redacted]", "runner.cache=off")
+    once = counted.evaluated(*redacting).document
+    twice = counted.evaluated(*redacting, "runner.latency=serial").document
+    for name in ("trials", "scores"):
+        columns = ["input", "expected", "output"] if name == "trials" else ["reason", "evidence"]
+        assert table(twice, name).select(columns).equals(table(once, name).select(columns))
+    assert table(twice, "trials")["input"].to_list() == ['{"text":"[redacted]"}']
+    assert table(twice, "trials")["serial_status"].to_list() == ["completed"]
+    places = [read_manifest(Path(one["run_dir"]))["privacy"]["n_redacted"] for one in (once, twice)]
+    assert places[0] == places[1] > 0
+
+
+def test_a_call_that_failed_is_told_and_not_made_again(counted: Counted) -> None:
+    """A skill that breaks when it is called again has no latency; the report says so, and going on calls nothing."""
+    (counted.skill / "skill.py").write_text(_ONCE.replace("ROOT", repr(str(counted.root))))
+    first = counted.evaluated("runner.latency=serial", "report.formats=[json]").document
+    trials = table(first, "trials")
+    assert trials["serial_status"].to_list() == ["skill_error"] * 2
+    assert trials["serial_latency_ms"].null_count() == 2
+    report = json.loads(Path(first["reports"]["json"]).read_text())
+    assert any(
+        "2 of 2 measuring calls did not complete (2 skill_error)" in one
+        for one in report["provenance"]["warnings"]
+    )
+    marks = len(list(counted.root.glob("called-*")))
+    done = said("eval", "--resume", first["run_dir"], "--json")
+    assert "nothing is left to run" in done.err
+    assert (marks, len(list(counted.root.glob("called-*")))) == (4, 4)
+
+
+def test_what_is_left_to_measure_is_said(counted: Counted) -> None:
+    """A run that was killed in its second pass says how many calls are to come, before it is gone on with as well."""
+    first = counted.evaluated("runner.latency=serial", "runner.cache=off").document
+    folder = Path(first["run_dir"])
+    part = folder / "trials" / "part-00001.parquet"
+    rows = pq.read_table(part)
+    for name in ("serial_latency_ms", "serial_status"):
+        at = rows.schema.get_field_index(name)
+        field = rows.schema.field(at)
+        rows = rows.set_column(at, field, pa.nulls(rows.num_rows, field.type))
+    pq.write_table(rows, part)
+    write_manifest(folder, {**read_manifest(folder), "ended_at": None})
+    dry = said("eval", "--resume", folder, "--dry-run", "--json").document
+    assert (dry["n_to_run"], dry["n_to_measure"]) == (0, 2)
+    done = said("eval", "--resume", folder, "--json")
+    assert "all 2 trials are done; to measure: 2" in done.err
+    assert counted.n_calls == 6
 
 
 def stored(root: Path, *records: TrialRecord) -> Path:

@@ -274,3 +274,9 @@ def test_a_full_disk_keeps_what_is_done_and_says_how_to_go_on(
     resume = workload.manifest()["resumes"][0]
     assert resume["n_kept"] > 10
     assert resume["n_kept"] + resume["n_missing"] == 400
+
+
+def test_progress_begins_at_once(workload: Workload) -> None:
+    """The first trial may take minutes: a line says how many are to come before it."""
+    done = said("eval", *workload.arguments)
+    assert "evaluating: 0/4 trials" in done.err.splitlines()

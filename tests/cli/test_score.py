@@ -165,3 +165,13 @@ def test_the_installed_command_says_what_it_needs(run: Run) -> None:
     assert run("score", "scorer=exact").code == 2
     missing = run("score", "nope")
     assert (missing.code, "no run" in missing.err) == (2, True)
+
+
+def test_a_diff_with_the_scored_run_does_not_blame_the_analysis(counted: Counted) -> None:
+    """All its latencies are those of the run it was scored from, and so are the formulas."""
+    first = counted.evaluated().document["run_dir"]
+    second = counted.scored().document["run_dir"]
+    done = said("report", "diff", first, second)
+    assert done.code == 0, done.err
+    assert "reused_latency" not in done.out
+    assert "analysed differently" not in done.out

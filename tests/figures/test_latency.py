@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,3 +65,13 @@ def test_unknown_latencies_draw_nothing_and_break_nothing() -> None:
     found = spec(CALCULATOR | dict.fromkeys(TIMES))
     assert points(found) == []
     assert "<svg" in vl_convert.vegalite_to_svg(found)
+
+
+def test_a_tick_is_a_plain_number_of_milliseconds() -> None:
+    """A thousandth or a thousand of a unit that has a prefix already would be read wrong: `100m`, `1k`."""
+    fast = CALCULATOR | {name: value / 100 for name, value in TIMES.items()}
+    slow = FLAKY | {name: value * 100 for name, value in TIMES.items()}
+    drawing = vl_convert.vegalite_to_svg(spec(fast, slow))
+    ticks = [text for text in re.findall(r">([^<>]+)</text>", drawing) if re.match(r"[\d.]", text)]
+    assert {"0.1", "1,000"} <= set(ticks)
+    assert not any(re.search(r"\d[mkµ]$", text) for text in ticks)

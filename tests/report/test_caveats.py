@@ -119,3 +119,20 @@ def test_another_version_of_the_tool_is_told() -> None:
     """What a newer program does differently is no doing of a skill."""
     (warning,) = said(versions=MANIFEST["versions"] | {"skilleval": "0.2.0"})
     assert "versions of skilleval (0.1.0 and 0.2.0)" in warning
+
+
+@pytest.mark.parametrize(
+    ("reused", "n_caveats"),
+    [(({}, {"r1": 3}), 0), (({}, {}), 0), (({"r1": 3}, {"r1": 3}), 1), (({"r1": 3}, {}), 1)],
+)
+def test_latencies_of_reused_attempts_have_a_word_of_their_own(
+    reused: tuple[dict[str, int], dict[str, int]], n_caveats: int
+) -> None:
+    """Rates and scores do not follow from them; where the leaving side reused nothing, neither do latencies."""
+    sides = []
+    for counts, told in zip(reused, (False, True), strict=True):
+        config = changed("analysis", reused_latency=told)
+        sides.append(report_of(CALCULATOR, manifest=MANIFEST | {"config": config}, reused=counts))
+    found = list(caveats(*sides))
+    assert len(found) == n_caveats
+    assert all("nothing but latencies and speed follows" in one for one in found)

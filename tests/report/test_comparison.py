@@ -76,3 +76,16 @@ def test_what_the_runs_did_not_share_is_warned_of() -> None:
     other = MANIFEST | {"run_id": "other", "config": {"runner": {"repeats": 1, "seed": 0}}}
     found = warnings(report_of(CALCULATOR, manifest=MANIFEST), report_of(CALCULATOR, manifest=other))
     assert any("runner.repeats 3 and 1" in warning for warning in found)
+
+
+def test_the_concurrency_that_trials_had_is_compared() -> None:
+    """What a session asked for that ran no trial makes no difference; what an earlier one had does."""
+
+    def said(config: int, *seen: int) -> Any:
+        settings = {"config": {"runner": {"concurrency": config}}, "observed": {"concurrency": list(seen)}}
+        return report_of(CALCULATOR, manifest=MANIFEST | settings)
+
+    assert not any("concurrency" in one for one in warnings(said(8, 4, 4), said(4, 4, 4)))
+    assert "the runs had different concurrency (1–4 and 4): their latencies cannot be compared" in warnings(
+        said(4, 1, 4), said(4, 4, 4)
+    )

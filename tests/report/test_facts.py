@@ -45,3 +45,27 @@ def test_reused_attempts_are_named_by_their_run() -> None:
     """A reader finds the run that made them."""
     found = dict(origins(report_of(CALCULATOR, reused={"r1": 40, "r2": 1})))
     assert found["reused"] == "40 attempts of run r1, 1 attempt of run r2"
+
+
+def test_the_load_is_that_of_the_trials_not_of_the_settings() -> None:
+    """A run that was gone on with under another concurrency names the lowest and the highest that trials had."""
+    for seen, said in (([1, 4], "at most 1–4 at once"), ([4, 4], "at most 4 at once")):
+        manifest = manifest_with(latency="concurrent", concurrency=8) | {"observed": {"concurrency": seen}}
+        report = report_of(CALCULATOR, manifest=manifest)
+        assert dict(origins(report))["latency"] == f"as the trials ran, {said}"
+
+
+def test_what_trials_had_to_themselves_is_said() -> None:
+    """The isolation stands beside the sandbox, in words."""
+    report = report_of(CALCULATOR, manifest=MANIFEST | {"observed": {"isolation": ["trial", "worker"]}})
+    assert dict(origins(report))["isolation"] == (
+        "trial (each trial had a process of its own), worker (one process served many trials)"
+    )
+
+
+def test_a_run_that_was_cut_short_says_how_far_it_came() -> None:
+    """Tasks and repeats are those that were planned; beside them stands how many trials were done."""
+    manifest = MANIFEST | {"n_planned": 200, "counts": {"trials": 115, "by_status": {"completed": 115}}}
+    report = report_of(CALCULATOR, manifest=manifest)
+    (said,) = (fact for fact in run_line(report.run) if "planned" in fact)
+    assert said.endswith("planned, 115 of 200 trials done")

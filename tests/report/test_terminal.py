@@ -86,7 +86,7 @@ def test_partial_credit_is_a_column_where_it_differs() -> None:
 def test_the_causes_stand_under_the_remarks() -> None:
     """Each skill says why it failed and how often, in one safe line each."""
     lines = printed(demo_report()).splitlines()
-    why = lines.index("Why, most frequent first:")
+    why = lines.index("Why, per skill, most frequent first:")
     assert lines[why - 1] == "✕ wrong-calculator: fails all 60 graded trials"
     assert lines[why + 2 :] == [
         "  flaky-calculator: wrong: expected 4, found 5 (16×)",

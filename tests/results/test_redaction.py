@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from records import record_of
 
+from skilleval.adapters.token import STARS, Token
 from skilleval.clock import Clock
 from skilleval.domain import Reply, Status
 from skilleval.errors import ConfigError
@@ -132,3 +134,27 @@ def test_what_no_pattern_matches_is_not_changed() -> None:
     assert [json.loads(row["output"]) for row in redacted["tries"]] == [
         json.loads(row["output"]) for row in line["tries"]
     ]
+
+
+KEYS = ["zq-hunter-5577", "a/b c+d-99", "café-9981-ü", "-- BEGIN --\nabcdef-1234", 'k"ey"-77123']
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_what_is_hidden_leaves_no_spelling_and_is_not_counted(key: str) -> None:
+    """Known keys are taken out in JSON, in a `repr`, percent-encoded and where a text was cut; JSON stays whole."""
+    redactor = Redactor([], [Token(key)])
+    told_ = told(key, length=8 + len(key))
+    told_["tries"][0]["stdout"] += f" {quote(key, safe='')} {key!a} {key.encode()!r}"
+    line = redactor.line(told_)
+    rest = json.dumps(line, ensure_ascii=False)
+    spelled = {key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1], quote(key, safe="")}
+    assert [one for one in spelled | {one[:6] for one in spelled} if one in rest] == []
+    assert json.loads(line["tries"][0]["output"])[STARS] == [f"x {STARS} y"]
+    assert redactor.n_redacted == 0
+
+
+def test_a_key_goes_before_the_patterns_see_it() -> None:
+    """A pattern that matches only a part of a key leaves nothing of the rest."""
+    line = told("SECRET-1-the-rest", length=60)
+    redacted = Redactor([r"SECRET-\d"], [Token("SECRET-1-the-rest")]).line(line)
+    assert "the-rest" not in json.dumps(redacted)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,12 +15,12 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from records import open_journal, written
+from records import open_journal, record_of, written
 from results.conftest import Warned
 
 from skilleval.clock import Clock
 from skilleval.domain import Reply, Status
-from skilleval.errors import ResultsError
+from skilleval.errors import ResultsError, WriteError
 from skilleval.results.find import find_run, runs
 from skilleval.results.journal import Journal, read_chunks
 from skilleval.results.locks import RunLock
@@ -31,6 +32,7 @@ from skilleval.results.store import (
     is_live,
     journal_path,
     read_manifest,
+    remove_stillborn,
     scan_table,
     write_manifest,
     write_text,
@@ -369,3 +371,51 @@ def test_a_full_disk_keeps_what_was_finished(tmp_path: Path) -> None:
     compact(tmp_path / "r1")
     assert table(tmp_path / "r1", "trials").height == 1
     assert os.listdir(tmp_path) == ["r1"]  # noqa: PTH208 - names only
+
+
+def test_a_folder_without_any_run_is_removed_later(tmp_path: Path) -> None:
+    """What a kill left between folder and manifest goes; what is young, in use, named otherwise or holds rows stays."""
+
+    def born(name: str, *files: str, age_s: float = 7200.0) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        for file in files:
+            (folder / file).write_text("")
+        os.utime(folder, (time.time() - age_s,) * 2)
+        return folder
+
+    dead = born("20261101T080000Z-000001", ".lock", ".manifest.json.77.tmp")
+    empty = born("20261101T080000Z-000002")
+    stays = [
+        born("20261101T080000Z-000003", ".lock", age_s=1.0),
+        born("20261101T080000Z-000004", ".lock", "journal-00000.jsonl"),
+        born("mine", ".lock"),
+        born("20261101T080000Z-000005", ".lock"),
+    ]
+    with RunLock(stays[-1]):
+        assert remove_stillborn(tmp_path) == [dead, empty]
+    assert sorted(tmp_path.iterdir()) == sorted(stays)
+    assert remove_stillborn(tmp_path / "nowhere") == []
+
+
+@pytest.mark.parametrize("may_go_on", [True, False])
+def test_only_a_run_with_a_plan_is_said_to_go_on(tmp_path: Path, *, may_go_on: bool) -> None:
+    """What was scored from stored attempts has none: after a failure to write it starts again."""
+    journal = Journal(
+        tmp_path / "journal-00000.jsonl",
+        RowBuilder(run_id="r1", sweep_id=None),
+        Clock(),
+        may_go_on=may_go_on,
+    )
+    _end_of_device(journal)
+    with pytest.raises(WriteError) as caught:
+        journal.write(record_of([DONE], 0))
+    assert ("--resume" in caught.value.hint) is may_go_on
+
+
+def _end_of_device(journal: Journal) -> None:
+    """Let the journal write to a device that is always full."""
+    opened = {link.name: link.readlink() for link in Path("/proc/self/fd").iterdir() if link.is_symlink()}
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, next(int(name) for name, path in opened.items() if path == journal.path))
+    os.close(full)

@@ -12,11 +12,12 @@ from skilleval.results.store.folders import (
     create_run,
     journal_path,
     read_manifest,
+    remove_stillborn,
     write_manifest,
     write_text,
 )
 from skilleval.results.store.parts import scan_table
-from skilleval.results.store.statuses import read_statuses
+from skilleval.results.store.statuses import read_statuses, read_unmeasured
 
 __all__ = [
     "MANIFEST",
@@ -27,6 +28,8 @@ __all__ = [
     "journal_path",
     "read_manifest",
     "read_statuses",
+    "read_unmeasured",
+    "remove_stillborn",
     "scan_table",
     "write_manifest",
     "write_text",

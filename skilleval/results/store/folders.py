@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from skilleval.errors import ResultsError, WriteError
+from skilleval.results.locks import LOCK, maybe_locked
 from skilleval.results.schema import SCHEMA_VERSION, TABLES
 
 MANIFEST = "manifest.json"
@@ -19,6 +21,10 @@ _JOURNAL = "journal-{:05d}.jsonl"
 _JOURNALS = re.compile(r"journal-(\d{5,})\.jsonl")
 _PARTS = re.compile(r"part-(\d{5,})\.parquet")
 _BESIDE = re.compile(r"\.(\d+)\.tmp$")
+_RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
+_UNBORN = re.compile(r"\.manifest\.json\.\d+\.tmp")
+_STILLBORN_S = 3600.0
+"""How old a folder without a manifest must be to be taken for a dead one: a live process needs an instant for it."""
 _NEEDED = ("run_id", "config", "benchmark", "n_planned")
 _ELSEWHERE = "choose a writable folder with --output-dir or --store"
 
@@ -59,6 +65,35 @@ def create_run(root: Path, run_id: str) -> Path:
     return folder
 
 
+def remove_stillborn(root: Path, *, older_than_s: float = _STILLBORN_S) -> list[Path]:
+    """Remove the folders of runs that were killed before they had a manifest; they hold nothing, and nobody finds them.
+
+    One that is young, in use, or has any other file in it stays. What cannot be removed stays too: it is in no way.
+    """
+    if not root.is_dir():
+        return []
+    born = time.time() - older_than_s
+    gone = []
+    for folder in sorted(root.iterdir()):
+        with suppress(OSError, WriteError, ResultsError):
+            if _RUN_ID.fullmatch(folder.name) and folder.stat().st_mtime < born and _emptied(folder):
+                folder.rmdir()
+                gone.append(folder)
+    return gone
+
+
+def _emptied(folder: Path) -> bool:
+    """Remove lock and half-written manifests where there is nothing else and nobody holds the lock."""
+    found = list(folder.iterdir())
+    if folder.is_symlink() or not all(path.name == LOCK or _UNBORN.fullmatch(path.name) for path in found):
+        return False
+    with maybe_locked(folder) as is_ours:
+        if is_ours:
+            for path in folder.iterdir():
+                path.unlink()
+    return is_ours
+
+
 def journals(folder: Path) -> dict[int, Path]:
     """Give the journals of a run by their numbers, oldest first."""
     return _numbered(folder.glob("journal-*"), _JOURNALS)
@@ -85,7 +120,7 @@ def write_text(path: Path, text: str) -> None:
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("w", encoding="utf-8") as file:
+        with beside.open("w", encoding="utf-8", errors="backslashreplace") as file:  # paths may be no UTF-8
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -86,18 +86,18 @@ def scan_table(folder: Path, table: Table) -> pl.LazyFrame:
     if not found:
         msg = f"{folder} has no table {table.name}"
         raise ResultsError(msg)
-    versions = {_version(part, folder) for part in found}
-    for version in versions:
-        check_version(version, folder)
-    if versions == {SCHEMA_VERSION}:
+    schemas = [_schema(part, folder) for part in found]
+    for schema in schemas:
+        metadata = schema.metadata or {}
+        check_version(metadata.get(_VERSION, SCHEMA_VERSION.encode()).decode(), folder)
+    if all(tuple(schema.names) == table.names for schema in schemas):
         return pl.scan_parquet(found)
     return pl.concat([typed_lazily(table, pl.scan_parquet(part)) for part in found])
 
 
-def _version(part: Path, folder: Path) -> str:
+def _schema(part: Path, folder: Path) -> pa.Schema:
     try:
-        metadata = pq.read_schema(part).metadata or {}
+        return pq.read_schema(part)
     except (pa.ArrowInvalid, OSError) as error:
         msg = f"the tables of {folder} cannot be read: {part}: {str(error).splitlines()[0]}"
         raise ResultsError(msg) from None
-    return metadata.get(_VERSION, SCHEMA_VERSION.encode()).decode()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 
+from skilleval.domain import Status
 from skilleval.results.schema import TRIALS
 from skilleval.results.store.folders import journals, parts
 from skilleval.results.store.lines import read_frames
 from skilleval.results.store.parts import scan_table
+
+_OF_TRIAL = ("trial_id", "reused_from", "serial_latency_ms", "serial_status")
 
 
 def read_statuses(folder: Path) -> dict[str, str]:
@@ -19,11 +23,35 @@ def read_statuses(folder: Path) -> dict[str, str]:
         ResultsError: a table or a journal is damaged.
     """
     statuses: dict[str, str] = {}
+    for rows in _rows(folder):
+        statuses.update(rows.select("trial_id", "status").iter_rows())
+    return statuses
+
+
+def read_unmeasured(folder: Path) -> set[str]:
+    """Give the ids of the completed trials that were not called a second time; what was written last counts.
+
+    A call that failed is not made again: it is a finding. An attempt that was taken over from another run is not
+    measured: what it took is known from there, or not at all.
+
+    Raises:
+        ResultsError: a table or a journal is damaged.
+    """
+    completed = pl.col("status") == Status.COMPLETED.value
+    unknown = ("reused_from", "serial_latency_ms", "serial_status")
+    to_measure: dict[str, bool] = {}
+    for rows in _rows(folder):
+        wanted = completed & pl.all_horizontal(pl.col(unknown).is_null())
+        to_measure.update(rows.select("trial_id", wanted.alias("wanted")).iter_rows())
+    return {trial_id for trial_id, wanted in to_measure.items() if wanted}
+
+
+def _rows(folder: Path) -> Iterator[pl.DataFrame]:
+    """Read what is known of each trial: first the tables, then the journals, oldest first."""
     if parts(folder, TRIALS.name):
-        statuses.update(scan_table(folder, TRIALS).select("trial_id", "status").collect().iter_rows())
+        yield scan_table(folder, TRIALS).select(*_OF_TRIAL, "status").collect()
+    of_trial = [pl.col("trial").struct.field(name) for name in _OF_TRIAL]
+    status = pl.col("tries").list.last().struct.field("status")
     for path in journals(folder).values():
         for frame in read_frames(path):
-            status = pl.col("tries").list.last().struct.field("status")
-            trial_id = pl.col("trial").struct.field("trial_id")
-            statuses.update(frame.select(trial_id, status).iter_rows())
-    return statuses
+            yield frame.select(*of_trial, status)
