@@ -13,6 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from skilleval import __version__
+from skilleval.errors import AdapterError
+from skilleval.sandboxes.docker.engine import Engine
 from skilleval.sandboxes.process import ProcessSandbox
 from skilleval.sandboxes.requirements import Gap
 
@@ -27,14 +29,17 @@ _ANY_LIMITS = {
     "pass_env": (),
     "read": (),
     "memory_mb": 1024,
-    "cpus": 1.0,
+    "cpus": None,
     "cpu_seconds": 1,
     "processes": 64,
     "file_size_mb": 1,
     "open_files": 64,
     "tmp_mb": 1,
 }
-"""Options that ask for every guarantee; how wide the limits are does not matter where nothing runs."""
+"""Options that ask for every guarantee as the shipped settings do: the processors by their time, not by a share.
+
+How wide the limits are does not matter where nothing runs.
+"""
 
 
 class State(StrEnum):
@@ -98,7 +103,18 @@ def _remedies(gaps: Mapping[str, Gap]) -> Iterator[str]:
 
 
 def _engines() -> Iterator[Check]:
-    yield _program("engine", "docker", ("version", "--format", "{{.Server.Version}}"), _NOT_NEEDED)
+    try:
+        engine = Engine()
+    except AdapterError as error:
+        found = error.message.partition(": ")[2] or error.message
+        yield Check(area="engine", name="docker", state=State.MISSING, found=found, fix=error.hint)
+        return
+    try:
+        facts = engine.facts()
+    finally:
+        engine.close()
+    found = f"Docker {facts.version} at {engine.address}, runtimes {', '.join(facts.runtimes)}"
+    yield Check(area="engine", name="docker", state=State.OK, found=found)
 
 
 def _keys() -> Iterator[Check]:

@@ -14,6 +14,7 @@ from skilleval.domain import Skill
 from skilleval.registry import kinds, part
 from skilleval.sandboxes import SANDBOXES
 from skilleval.sandboxes.base import Sandbox
+from skilleval.sandboxes.docker import DockerSandbox
 from skilleval.sandboxes.requirements import check_guarantees
 from skilleval.scorers import SCORERS, build_scorer
 from skilleval.scorers.base import Scorer
@@ -62,7 +63,14 @@ def adapter_options(settings: PartSettings, kind: str) -> Mapping[str, Any]:
 def build_adapters(
     settings: PartSettings, skills: Sequence[Skill], sandbox: Sandbox, *, worker_trials: int | None = None
 ) -> dict[str, Adapter]:
-    """Make one adapter a kind that the skills need; with `worker_trials`, one program serves so many trials."""
+    """Make one adapter a kind that the skills need; with `worker_trials`, one program serves so many trials.
+
+    Raises:
+        SkillevalError: an option cannot be used, or the image of a skill cannot be built.
+    """
+    if isinstance(sandbox, DockerSandbox):
+        for skill in skills:
+            sandbox.prepare(skill.folder)
     prefix = "adapter.{}" if settings.kind == AUTO else "adapter"
     made: dict[str, Adapter] = {}
     for name in sorted({adapter_kind(settings, skill) for skill in skills}):
@@ -98,10 +106,12 @@ def known_adapters() -> list[str]:
 
 
 def build_scorers(settings: Mapping[str, PartSettings], sandbox: Sandbox) -> dict[str, Scorer]:
-    """Make every named scorer of a run; those that run programs do so in the sandbox."""
-    return {
-        name: _scorer(one.kind, one.options, f"scorers.{name}", sandbox) for name, one in settings.items()
-    }
+    """Make every named scorer of a run; those that run programs do so in a sandbox.
+
+    Their programs are of this machine, so where skills run in an image scorers run in its companion.
+    """
+    own = sandbox.companion if isinstance(sandbox, DockerSandbox) else sandbox
+    return {name: _scorer(one.kind, one.options, f"scorers.{name}", own) for name, one in settings.items()}
 
 
 def _scorer(name: str, options: Mapping[str, Any], prefix: str, sandbox: Sandbox) -> Scorer:

@@ -22,6 +22,7 @@ from skilleval.cli.find import find
 from skilleval.cli.init import init
 from skilleval.cli.report import report
 from skilleval.cli.run import run_
+from skilleval.cli.sandbox import sandbox
 from skilleval.cli.schema import schema
 from skilleval.cli.score import score
 from skilleval.cli.select import select
@@ -58,6 +59,7 @@ for _command in (
     score,
     report,
     cache,
+    sandbox,
     benchmark,
     schema,
     config,

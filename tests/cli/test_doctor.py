@@ -36,11 +36,32 @@ def test_in_a_pipe_each_line_is_whole(run: Run, folder: Path) -> None:
 
 
 def test_nobody_is_sent_after_what_nothing_uses(run: Run) -> None:
-    """Keys and engines of parts that are yet to come are not asked for."""
+    """Keys of parts that are yet to come are not asked for."""
     checks = {check["name"]: check for check in run("doctor", "--json").document}
-    for name in ("docker", "ANTHROPIC_API_KEY"):
-        if checks[name]["state"] != "ok":
-            assert checks[name]["fix"] == "not needed: nothing here uses it yet"
+    if checks["ANTHROPIC_API_KEY"]["state"] != "ok":
+        assert checks["ANTHROPIC_API_KEY"]["fix"] == "not needed: nothing here uses it yet"
+
+
+def test_an_engine_that_does_not_answer_comes_with_what_to_do(
+    folder: Path, environment: Mapping[str, str]
+) -> None:
+    """Address and reason are told, how to get an engine, and what works without one."""
+    done = subprocess.run(
+        [str(SCRIPT), "doctor", "--json"],
+        cwd=folder,
+        env={**environment, "DOCKER_HOST": "unix:///nowhere/docker.sock"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    (check,) = [check for check in json.loads(done.stdout) if check["area"] == "engine"]
+    assert check["state"] == "missing"
+    assert (
+        check["found"] == "no Docker engine answers at unix:///nowhere/docker.sock: No such file or directory"
+    )
+    assert "scripts/docker-engine.sh" in check["fix"]
+    assert "sandbox=process" in check["fix"]
 
 
 def test_keys_are_named_but_never_shown(folder: Path, environment: Mapping[str, str]) -> None:

@@ -85,8 +85,9 @@ class Field:
         self._write("outside/canary", "untouched")
         self._write("home/.ssh/id_rsa", self.secrets["home"])
         self._write("out/earlier/report.json", self.secrets["results"])
-        for name in (*(program.name for program in programs), HARMLESS):
-            self._write_skill(name)
+        self.path("root").symlink_to("/")
+        for program in (*programs, Program(name=HARMLESS, attacks="", does="")):
+            self._write_skill(program)
         aims = {
             **self.places(),
             "canary": str(self.path("outside", "canary")),
@@ -142,17 +143,21 @@ class Field:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def _write_skill(self, name: str) -> None:
+    def _write_skill(self, program: Program) -> None:
+        name = program.name
         manifest = {
             "id": name,
             "name": name,
             "version": "1.0.0",
             "description": self.secrets["skill"],
             "adapterType": "subprocess",
-            "entrypoint": "python3 skill.py",
+            "entrypoint": program.entrypoint,
         }
         self._write(f"skills/{name}/skill.json", json.dumps(manifest))
         shutil.copy(HERE / "programs" / f"{name}.py", self.path("skills", name, "skill.py"))
+        for file, text in program.brings.items():
+            self._write(f"skills/{name}/{file}", text.format(root=self.path("root")))
+            self.path("skills", name, file).chmod(0o755 if file.startswith("bin/") else 0o644)
         stage = self.path("skills", name, "hostile", "programs")
         stage.mkdir(parents=True)
         shutil.copy(HERE / "programs" / "stage.py", stage)
