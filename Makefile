@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 CORPORA ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types spelling docs-current test-browser test-node hostile study-kill study-kill-quick test-corpora bench docs lock wheel clean
+.PHONY: help setup demo test check format lint types spelling docs-current test-browser test-node hostile test-docker study-kill study-kill-quick test-corpora bench docs lock wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ test-node: setup ## run the tests of Node skills (needs node on the PATH)
 hostile: setup ## run hostile programs in every sandbox and print what came of it (root; installs bubblewrap on Debian)
 	scripts/install-bubblewrap.sh
 	$(BIN)/python -m pytest -q -m hostile
+
+test-docker: setup ## test the Docker sandbox on a real engine, hostile programs included (root; Debian: installs and starts one)
+	eval "$$(scripts/docker-engine.sh)" && $(BIN)/python -m pytest -q -m docker
 
 study-kill: setup ## kill evaluations at 1,000 random moments, resume them, and compare (half an hour)
 	$(BIN)/python benchmarks/kill/study.py --kills 1000
