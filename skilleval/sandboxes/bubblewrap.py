@@ -105,6 +105,7 @@ def _trial(mechanism: BubblewrapMechanism) -> str:
                 text=True,
                 timeout=_QUESTION_S,
                 check=True,
+                start_new_session=True,  # what it leaves behind is then buried like any orphan
             )
         except subprocess.CalledProcessError as error:
             return str(error.stderr).strip().rpartition("\n")[2] or f"exit code {error.returncode}"
