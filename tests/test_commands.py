@@ -16,7 +16,11 @@ from skilleval.cli import cli
 
 DOCS = (Path(__file__).parent.parent / "docs" / "commands.md").read_text(encoding="utf-8")
 
-OWN_TEST = {"skilleval demo"}  # runs for ten seconds, in tests/cli/test_evaluation.py
+OWN_TEST = {
+    "skilleval demo",  # runs for ten seconds, in tests/cli/test_evaluation.py
+    "skilleval sandbox prune",  # needs a Docker engine, in tests/containers/test_runs.py
+    "skilleval sandbox prune --dry-run",
+}
 
 # One process for all plain command lines: thirty starts of the installed script would take a minute.
 READER = """
@@ -41,7 +45,7 @@ def commands() -> Iterator[tuple[str, bool]]:
 
 
 def test_every_example_runs_in_an_empty_folder(tmp_path: Path) -> None:
-    """What the page shows exits 0, in the order in which it is shown; `demo` has a test of its own."""
+    """What the page shows exits 0, in the order in which it is shown; some have tests of their own."""
     examples = [(command, needs_shell) for command, needs_shell in commands() if command not in OWN_TEST]
     assert len(examples) > 25
     scripts = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -25,7 +25,7 @@ def test_a_guarantee_that_is_missing_stops_the_run() -> None:
         build_sandbox(_settings(require=["network"]))
 
 
-@pytest.mark.parametrize("required", ["network", ["netwrok"], [3]])
+@pytest.mark.parametrize("required", ["network", ["netwrk"], [3]])
 def test_what_is_required_must_be_a_list_of_guarantees(required: object) -> None:
     """A text, an unknown name or a number is a mistake in the config."""
     with pytest.raises(ConfigError, match=r"sandbox\.require"):

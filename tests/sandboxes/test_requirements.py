@@ -47,4 +47,4 @@ def test_a_sandbox_without_guarantees_can_be_asked_too() -> None:
 def test_a_guarantee_that_does_not_exist_is_a_mistake_in_the_config() -> None:
     """A misspelt name is not taken for a promise; the nearest one is offered."""
     with pytest.raises(ConfigError, match="did you mean network"):
-        check_guarantees(("netwrok",), _weak())
+        check_guarantees(("netwrk",), _weak())

@@ -29,11 +29,11 @@ def test_calls_of_other_architectures_get_nowhere(machine: str, architecture: st
 
 
 def test_there_is_one_list_of_refused_calls() -> None:
-    """Both sandboxes refuse the same calls, and examine the same."""
+    """Both sandboxes refuse the same calls, and examine the same but one, which matters without namespaces only."""
     first, *others = _rules()
     assert set(first["names"]) == set(REFUSED)
     assert (first["action"], first["errnoRet"], first["args"]) == ("SCMP_ACT_ERRNO", 1, [])
-    assert {name for rule in others for name in rule["names"]} == set(EXAMINED)
+    assert {name for rule in others for name in rule["names"]} == set(EXAMINED) - {"prlimit64"}
 
 
 def test_every_new_namespace_is_refused() -> None:
