@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skilleval.app.egress import destinations
+from skilleval.app.parts import sandbox_facts
 from skilleval.app.prepare import Prepared
 from skilleval.domain import Benchmark, Skill
 from skilleval.provenance import git_state, machine, versions
@@ -67,6 +68,7 @@ def _settings(prepared: Prepared) -> dict[str, Any]:
             "mechanism": getattr(sandbox, "mechanism", None),
             "guarantees": sorted(sandbox.guarantees),
             "warnings": list(sandbox.warnings),
+            "facts": sandbox_facts(sandbox),
             "egress": [],
         },
         "privacy": {

@@ -43,6 +43,11 @@ def build_sandbox(settings: PartSettings, hidden: Sequence[Path] = ()) -> Sandbo
     return sandbox
 
 
+def sandbox_facts(sandbox: Sandbox) -> dict[str, Any]:
+    """Give what a sandbox says of where programs run, such as digests of an image; empty for this machine itself."""
+    return dict(getattr(sandbox, "facts", {}))
+
+
 class _Required(StrictModel):
     """What every sandbox may be asked for, whatever its own options are."""
 

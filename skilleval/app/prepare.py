@@ -17,6 +17,7 @@ from skilleval.app.parts import (
     build_sandbox,
     build_scorers,
     known_adapters,
+    sandbox_facts,
 )
 from skilleval.catalog.benchmarks import BenchmarkReading, find_benchmark, read_tasks
 from skilleval.catalog.read import Catalog, read_catalog, usable_skills
@@ -211,6 +212,7 @@ def _planned(
         dict(adapter_options(settings.adapter, kind)),
         dict(settings.sandbox.options),
         sorted(sandbox.guarantees),
+        *([images] if (images := sandbox_facts(sandbox).get("images")) else []),
     )
     condition = Condition(
         skill_id=skill.id,

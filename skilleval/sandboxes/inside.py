@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 from contextlib import suppress
-from typing import NoReturn
+from typing import NoReturn, Union
 
 NOT_FOUND = 127
 """The exit code where the program cannot be started."""
@@ -24,7 +24,7 @@ _HOST = "127.0.0.1"
 _CHUNK = 65536
 _PR_SET_PDEATHSIG = 1
 _PROXY_NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
-Address = str | tuple[str, int]
+Address = Union[str, tuple[str, int]]  # noqa: UP007 - the Python of an image may be older than ours
 
 
 def main() -> NoReturn:

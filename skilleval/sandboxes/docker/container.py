@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import secrets
 import signal
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from skilleval.sandboxes.docker.blueprint import PREFIX, own_exit_code
-from skilleval.sandboxes.docker.engine import Engine, State
+from skilleval.sandboxes.docker.engine import Engine, EngineError, State
 from skilleval.sandboxes.docker.settled import settled
 from skilleval.sandboxes.docker.stream import Stream, attached, run_command
 
 _LATE_S = 0.05  # the engine hears of a lack of memory from elsewhere, and sometimes after the end it caused
 _KILLED = 128 + signal.SIGKILL
+_IDLE_PROCESSES = 2  # the first process of the container, and the shell that keeps it running
 _POLL_S = 0.002
 _MAX_POLL_S = 0.05
 
@@ -71,6 +73,13 @@ class Container:
         self._was_killed = True
         await self.engine.call(self.engine.kill, self.name)
 
+    async def is_idle(self) -> bool:
+        """Say whether nothing runs in it but what keeps it running."""
+        try:
+            return await self.engine.call(self.engine.count_processes, self.name) == _IDLE_PROCESSES
+        except EngineError:  # it ended, or the engine cannot say
+            return False
+
     async def has_program(self, word: str, path: str) -> bool:
         """Say whether there is a program of that name in it."""
         files = [word] if "/" in word else [f"{folder}/{word}" for folder in path.split(":")]
@@ -109,12 +118,17 @@ async def started(engine: Engine, config: Mapping[str, Any]) -> Container:
 
 
 class FurtherProgram:
-    """A program that runs in a container beside others of the sandbox's own; ending it ends the container."""
+    """A program that runs in a container beside the sandbox's own; ending it ends the container.
+
+    `left_nothing` is known once it has ended: whether it is surely gone with all it started.
+    """
 
     def __init__(self, container: Container, command_id: str, stream: Stream) -> None:
         self._container = container
         self._command_id = command_id
+        self._began_at = time.time()
         self._was_killed = False
+        self.left_nothing = False
         self.stream = stream
 
     async def ended(self) -> End:
@@ -122,7 +136,9 @@ class FurtherProgram:
         await self.stream.is_over.wait()
         engine, pause_s = self._container.engine, _POLL_S
         while not self._was_killed:
-            state = await engine.call(engine.command_state, self._command_id)
+            state, self.left_nothing = await asyncio.gather(
+                engine.call(engine.command_state, self._command_id), self._container.is_idle()
+            )
             if not (state.is_running or self._was_killed):
                 return await self._end(state)
             await asyncio.sleep(pause_s)
@@ -139,7 +155,7 @@ class FurtherProgram:
         if state.exit_code == _KILLED:
             await asyncio.sleep(_LATE_S)
             engine = self._container.engine
-            lacked_memory = await engine.call(engine.lacked_memory, self._container.name)
+            lacked_memory = await engine.call(engine.lacked_memory, self._container.name, self._began_at)
         return End(exit_code=own_exit_code(state.exit_code), ran_out_of_memory=lacked_memory)
 
 

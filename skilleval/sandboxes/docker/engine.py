@@ -224,12 +224,14 @@ class Engine:
             state = self._api.exec_inspect(command_id)
         return State(is_running=state["Running"], exit_code=state["ExitCode"] or 0)
 
-    def lacked_memory(self, name: str) -> bool:
-        """Say whether anything in a container was ever ended for lack of memory, while the container goes on."""
+    def lacked_memory(self, name: str, since: float) -> bool:
+        """Say whether anything in a container was ended for lack of memory since then, while the container goes on."""
         now = f"{time.time():.9f}"  # without an end it would wait for news
         filters = {"container": name, "event": "oom"}
         with _mapped():
-            return any(True for _ in self._api.events(since="0", until=now, filters=filters, decode=True))
+            return any(
+                True for _ in self._api.events(since=f"{since:.9f}", until=now, filters=filters, decode=True)
+            )
 
     def count_processes(self, name: str) -> int:
         """Count what runs in a container."""

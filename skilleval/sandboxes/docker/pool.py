@@ -129,32 +129,20 @@ class SharedContainers:
 
     async def put_back(self, blueprint: Blueprint, container: Container) -> None:
         """Use a container again if nothing runs in it any more; else end what does."""
-        if await settled(_is_clean(container)):
-            self._idle.setdefault(_shared(blueprint), []).append(container)
+        if await settled(container.is_idle()):
+            self.keep(blueprint, container)
         else:
             await settled(_removed(container))
+
+    def keep(self, blueprint: Blueprint, container: Container) -> None:
+        """Use a container again in which nothing runs."""
+        self._idle.setdefault(_shared(blueprint), []).append(container)
 
     async def aclose(self) -> None:
         """Remove all."""
         for idle in self._idle.values():
             self._removal.begin(idle)
         self._idle.clear()
-
-
-_IDLE_PROCESSES = 2  # the first process of the container, and the shell that keeps it running
-
-
-async def _is_clean(container: Container) -> bool:
-    engine = container.engine
-    try:
-        n_processes, lacked_memory = await asyncio.gather(
-            engine.call(engine.count_processes, container.name),
-            engine.call(engine.lacked_memory, container.name),
-        )
-    except EngineError:  # it ended, or the engine cannot say: a new one is surely clean
-        return False
-    # What ran out of memory once is marked for ever: a later trial would be blamed for it.
-    return n_processes == _IDLE_PROCESSES and not lacked_memory
 
 
 def _shared(blueprint: Blueprint) -> Blueprint:

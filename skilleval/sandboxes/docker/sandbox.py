@@ -20,7 +20,7 @@ from skilleval.sandboxes.docker.blueprint import (
     evaluator_labels,
     idling,
 )
-from skilleval.sandboxes.docker.container import Container, Program, further_program, started
+from skilleval.sandboxes.docker.container import Container, FurtherProgram, Program, further_program, started
 from skilleval.sandboxes.docker.engine import Engine, EngineError, Facts
 from skilleval.sandboxes.docker.images import Images
 from skilleval.sandboxes.docker.leftovers import remove_leftovers
@@ -197,7 +197,7 @@ class DockerSandbox:
     async def _run_shared(self, command: Command, blueprint: Blueprint) -> Completed:
         began = time.perf_counter()
         made = await self._shared.take(blueprint)
-        program: Program | None = None
+        program: FurtherProgram | None = None
         is_reusable = False
         try:
             program = await further_program(
@@ -211,7 +211,9 @@ class DockerSandbox:
                 program.stream.cut()
             if not is_reusable:
                 await settled(made.remove())
-        if is_reusable:
+        if is_reusable and program.left_nothing:
+            self._shared.keep(blueprint, made)
+        elif is_reusable:
             await self._shared.put_back(blueprint, made)
         return completed
 
