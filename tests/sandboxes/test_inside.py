@@ -128,11 +128,21 @@ def test_the_program_keeps_its_exit_code_and_its_pipes(tmp_path: Path) -> None:
     assert (out, err, process.returncode) == (b"out\n", b"err\n", 7)
 
 
+def _child(pid: int) -> str:
+    """Give the only child of a process, as soon as there is one."""
+    deadline = time.monotonic() + 20
+    while not (children := Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    (child,) = children
+    return child
+
+
 def test_the_relay_ends_with_the_program(tmp_path: Path) -> None:
     """Nothing is left behind, however the program ends."""
     with _joined({"exposes": [_free_port(), str(tmp_path / "socket")]}, "sleep", "20") as process:
         _connected(tmp_path / "socket").close()
-        (relay,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        relay = _child(process.pid)
         process.kill()
         process.wait()
     deadline = time.monotonic() + 20
