@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Install Debian's Docker engine if it is not there, start it, and build the Python base image without a registry.
+# Install Debian's Docker engine if it is not there, start it, and build the Python base image from packages alone.
 # Needs root on Debian; no systemd, no terminal. Safe to run again. Prints the line that names the engine: eval "$(…)".
 #   ENGINE_DIR      where all of the engine's state goes (default: skilleval-engine in the folder for temporary files)
 #   BASE_IMAGE      the image to build (default: skilleval-base:py311)
