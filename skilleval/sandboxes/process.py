@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import AfterValidator, Field, model_validator
+from typing import Literal
 
 from skilleval.errors import AdapterError
 from skilleval.sandboxes.asking import asking
@@ -23,19 +21,18 @@ from skilleval.sandboxes.base import (
 )
 from skilleval.sandboxes.bubblewrap import OWN_PROCESSES, BubblewrapMechanism, find_bubblewrap
 from skilleval.sandboxes.cgroups import ControlGroups, sweep, usable_hierarchies
+from skilleval.sandboxes.enclosed_options import EnclosedOptions, holds_a_home
 from skilleval.sandboxes.fallback import FallbackMechanism
 from skilleval.sandboxes.joints import door_of, handing_over, joints_of, seeing_relay, with_relay
 from skilleval.sandboxes.launch import Launch
 from skilleval.sandboxes.mechanism import Hold, Mechanism, Purpose, Start
 from skilleval.sandboxes.programs import Programs
-from skilleval.sandboxes.proxy import EgressProxy, Passage, targets
+from skilleval.sandboxes.proxy import EgressProxy, Passage
 from skilleval.sandboxes.requirements import Gap
-from skilleval.sandboxes.resources import Resources
 from skilleval.sandboxes.running import execute
 from skilleval.sandboxes.session import PipeSession, open_session
 from skilleval.sandboxes.starting import not_started, unknown_program
 from skilleval.sandboxes.view import View, absolute, refusal_of, view_of
-from skilleval.strict import StrictModel
 
 _HANDED_OVER = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ")
 _SET = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
@@ -47,61 +44,11 @@ _NO_GROUPS = Gap(
 _CHOSEN_FALLBACK = Gap(reason="sandbox.mechanism=fallback", fix="use sandbox.mechanism=auto")
 _NOWHERE = Path("/")
 
-Count = Annotated[int, Field(gt=0)]
-Texts = Annotated[tuple[str, ...], Field(strict=False)]
 
-
-def _host(entry: str) -> str:
-    targets(entry)
-    return entry
-
-
-def _readable(text: str) -> str:
-    path = absolute(Path(text).expanduser())
-    if not path.exists():
-        msg = "an existing file or folder"
-        raise ValueError(msg)
-    if _holds_a_home(path):
-        msg = "a path inside a home folder, not the whole of it"
-        raise ValueError(msg)
-    return str(path)
-
-
-class ProcessOptions(StrictModel):
+class ProcessOptions(EnclosedOptions):
     """`conf/sandbox/process.yaml`, where each option is explained."""
 
     mechanism: Literal["auto", "bubblewrap", "fallback"]
-    network: bool
-    allow_hosts: Annotated[tuple[Annotated[str, AfterValidator(_host)], ...], Field(strict=False)]
-    pass_env: Texts
-    read: Annotated[tuple[Annotated[str, AfterValidator(_readable)], ...], Field(strict=False)]
-    memory_mb: Count
-    cpus: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
-    cpu_seconds: Count | None
-    processes: Count
-    file_size_mb: Count
-    open_files: Annotated[int, Field(ge=16)]
-    tmp_mb: Count
-
-    @model_validator(mode="after")
-    def _hosts_matter(self) -> ProcessOptions:
-        if self.network and self.allow_hosts:
-            msg = "no hosts in allow_hosts where network is true: then every host can be reached"
-            raise ValueError(msg)
-        return self
-
-    @property
-    def resources(self) -> Resources:
-        """The limits of one trial."""
-        return Resources(
-            memory_mb=self.memory_mb,
-            cpus=self.cpus,
-            cpu_seconds=self.cpu_seconds,
-            processes=self.processes,
-            file_size_mb=self.file_size_mb,
-            open_files=self.open_files,
-            tmp_mb=self.tmp_mb,
-        )
 
 
 class ProcessSandbox:
@@ -169,7 +116,7 @@ class ProcessSandbox:
         folder = absolute(command.folder)
         if not folder.is_dir():
             return not_started("folder_not_found", f"{folder} is not a folder")
-        if _holds_a_home(folder):
+        if holds_a_home(folder):
             return not_started("sandbox_failed", f"{folder} is too much to show to a program")
         if (refusal := refusal_of(command.argv[0], folder)) is not None:
             return not_started("program_missing", refusal)
@@ -290,10 +237,6 @@ def _purpose(command: Command, *, serves: bool) -> Purpose:
 
 async def _not_asking(_: tuple[str, ...]) -> str:
     return ""
-
-
-def _holds_a_home(path: Path) -> bool:
-    return Path.home().resolve().is_relative_to(path.resolve())
 
 
 def _visible(path: str, view: View, program: Path) -> str:

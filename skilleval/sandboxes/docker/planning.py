@@ -15,8 +15,9 @@ from skilleval.sandboxes.docker.access import hand_over, unreadable
 from skilleval.sandboxes.docker.blueprint import Blueprint, User
 from skilleval.sandboxes.docker.engine import Engine
 from skilleval.sandboxes.docker.images import Images
-from skilleval.sandboxes.docker.options import DockerOptions, holds_a_home
+from skilleval.sandboxes.docker.options import DockerOptions
 from skilleval.sandboxes.docker.view import view_of
+from skilleval.sandboxes.enclosed_options import holds_a_home
 from skilleval.sandboxes.joints import joints_of, seeing_door
 from skilleval.sandboxes.proxy import EgressProxy
 from skilleval.sandboxes.starting import not_started, unknown_program
