@@ -13,7 +13,7 @@ from skilleval.cli.arguments import common_options
 from skilleval.cli.benchmark import benchmark
 from skilleval.cli.cache import cache
 from skilleval.cli.configuration import config
-from skilleval.cli.console import Screen, occupy_closed_streams
+from skilleval.cli.console import Screen, hear_no_more, occupy_closed_streams
 from skilleval.cli.create import create
 from skilleval.cli.demo import demo
 from skilleval.cli.doctor import doctor
@@ -73,7 +73,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets a sign for it
             stream.reconfigure(errors="replace")
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    hear_no_more()
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -91,6 +93,7 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         code = ExitCode.USAGE
     except (KeyboardInterrupt, click.Abort):
+        hear_no_more()
         screen.document({"error": "interrupted", "exit_code": int(ExitCode.INTERRUPTED)})
         click.echo("interrupted", err=True)
         code = ExitCode.INTERRUPTED

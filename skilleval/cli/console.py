@@ -6,7 +6,9 @@ import io
 import json
 import logging
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,6 +57,12 @@ def occupy_closed_streams() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the lowest that is free, so this one
+
+
+def hear_no_more() -> None:
+    """Ignore Ctrl-C from now on: all is done, so it could only spoil the exit code or the last words."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def forget_stdout() -> None:
