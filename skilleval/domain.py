@@ -70,12 +70,48 @@ def short_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
+class FileKind(StrEnum):
+    """What of a file a model can be shown: all of it, its beginning, or only that it is there."""
+
+    TEXT = "text"
+    CUT = "cut"
+    BINARY = "binary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundledFile:
+    """A file of an instruction skill; `path` is relative to the skill, `text` null where it is never shown.
+
+    `role` is `reference` (shown), `script` (its first line is shown where that is a shebang) or `asset` (named only).
+    """
+
+    path: str
+    role: str
+    n_bytes: int
+    digest: str
+    kind: FileKind
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instructions:
+    """What a `SKILL.md` tells a model: its body, without frontmatter, and the files beside it.
+
+    `frontmatter` holds the scalars as they are written, e.g. `1.0` stays the text `1.0`.
+    """
+
+    body: str
+    frontmatter: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[BundledFile, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skill:
-    """A callable skill as its `skill.json` describes it.
+    """A skill: callable, as its `skill.json` describes it, or instructions for a model (`SKILL.md`).
 
-    `folder` is the skill's own folder: its program always runs there. `digest` is the SHA-256 over the folder.
-    `adapter_options` is what its `adapter.config.json` says, validated, with keys in snake_case.
+    `folder` is the skill's own folder: its program always runs there. `digest` is the SHA-256 over the folder; that of
+    an instruction skill leaves out its evals. `adapter_options` is what its `adapter.config.json` says, validated,
+    with keys in snake_case. `instructions` is null for a callable skill.
     """
 
     id: str
@@ -92,6 +128,7 @@ class Skill:
     output_schema: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     adapter_options: Mapping[str, Any] = field(default_factory=dict)
+    instructions: Instructions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +140,26 @@ class Evaluator:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFile:
+    """An input file of a task, read once, so that every arm of a comparison gets the same bytes.
+
+    `name` is what the subject sees; `text` is null for a binary one, and its beginning for one that was cut.
+    """
+
+    name: str
+    source: Path
+    n_bytes: int
+    digest: str
+    kind: FileKind
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """One problem of a benchmark.
 
     `expected` holds the keys of `expectedOutput` but `type` (e.g. `value`, `keywords`). `evaluator` is null where
-    the task names none.
+    the task names none. `skill_id` names the one skill that is asked; null: all are.
     """
 
     id: str
@@ -118,6 +170,8 @@ class Task:
     timeout_ms: float | None = None
     tags: tuple[str, ...] = ()
     weight: float = 1.0
+    skill_id: str | None = None
+    files: tuple[TaskFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +196,8 @@ class Condition:
     """What is compared: skill × adapter × model × sandbox × mode.
 
     `options_digest` covers the adapter and sandbox options, so two settings never share an id. `isolation` says
-    whether each trial has a process of its own (`trial`) or many share one (`worker`).
+    whether each trial has a process of its own (`trial`) or many share one (`worker`). Without the skill it does not
+    matter which edition of it there would be: such a condition stays the same when the skill is edited.
     """
 
     skill_id: str
@@ -158,10 +213,10 @@ class Condition:
     @property
     def condition_id(self) -> str:
         """Content hash of all parts."""
+        edition = (self.skill_version, self.skill_digest)
         return content_hash(
             self.skill_id,
-            self.skill_version,
-            self.skill_digest,
+            *(("", "") if self.mode is Mode.WITHOUT_SKILL else edition),
             self.adapter,
             self.sandbox,
             self.model,
@@ -198,11 +253,15 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a call consumed; null where not reported, never 0 for unknown."""
+    """What a call consumed; null where not reported, never 0 for unknown.
+
+    `cached_tokens` are those of `input_tokens` that the provider had in its cache.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     total_tokens: int | None = None
+    cached_tokens: int | None = None
     cost_usd: float | None = None
 
 
@@ -216,7 +275,9 @@ class Reply:
     `output` is JSON text, or null where there is none. `latency_ms` is the time the skill itself took by the
     monotonic clock; where the call was cut off it is the time until then, so it is a lower bound. `spawn_ms` is
     what starting its process took (null without a process). `stdout` and `stderr` are excerpts, kept as evidence.
-    `retryable` says whether trying again could help.
+    `retryable` says whether trying again could help. Of a model there is more: `request` is what it was sent, as JSON
+    text; `tool_calls` the JSON list of the calls it made; `response_model` the model that says it answered; `notes`
+    what had to be done otherwise than asked, e.g. a system message sent as the user's.
     """
 
     status: Status
@@ -233,6 +294,29 @@ class Reply:
     usage: Usage = NO_USAGE
     retryable: bool = False
     retry_after_s: float | None = None
+    request: str | None = None
+    tool_calls: str | None = None
+    response_model: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One call of a judge model: what it was asked, what it said, and what that took. None of it is the subject's.
+
+    `purpose` says which call it was, e.g. `assertions`, `assertions:again`, `rubric:swapped`. `failure_kind` is null
+    where the reply could be used.
+    """
+
+    purpose: str
+    model: str
+    started_at: datetime
+    request: str
+    reply: str | None = None
+    failure_kind: str | None = None
+    message: str | None = None
+    latency_ms: float | None = None
+    usage: Usage = NO_USAGE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +325,9 @@ class Score:
 
     `scorer` is the name in the config (`scorers.<name>`), `rule` the kind that judged (`exact`, `contains`, …).
     `score_key` is a content hash of the call and of all that judged it; empty where not all of that is known, and then
-    the score is never reused. `reused_from` is the run that judged, where it is an earlier one.
+    the score is never reused. `reused_from` is the run that judged, where it is an earlier one. `failure_kind` says in
+    one word why nothing could be said, where that is nobody's fault but the judge's (`judge_error`). `judgements` are
+    the calls of a model that led to it; a call that decided about several checks stands with the first of them.
     """
 
     scorer: str
@@ -257,6 +343,8 @@ class Score:
     evidence: str = ""
     score_key: str = ""
     reused_from: str | None = None
+    failure_kind: str | None = None
+    judgements: tuple[Judgement, ...] = ()
 
     @property
     def passed(self) -> bool | None:

@@ -40,7 +40,12 @@ def build_trials(
     planned: Sequence[PlannedSkill], benchmark: Benchmark, options: PlanOptions
 ) -> tuple[Trial, ...]:
     """Lay out every trial: repeat by repeat, task by task, so that an interrupted run is balanced over skills."""
-    cells = [_Cell.of(one, benchmark, task, options) for task in benchmark.tasks for one in planned]
+    cells = [
+        _Cell.of(one, benchmark, task, options)
+        for task in benchmark.tasks
+        for one in planned
+        if task.skill_id in {None, one.skill.id}
+    ]
     return tuple(cell.trial(repeat, options.seed) for repeat in range(options.repeats) for cell in cells)
 
 
@@ -60,7 +65,8 @@ class _Cell:
     def of(cls, planned: PlannedSkill, benchmark: Benchmark, task: Task, options: PlanOptions) -> _Cell:
         timeout_ms = _limit(task, planned.skill, options)
         condition_id = planned.condition.condition_id
-        call = (dict(task.input), float(timeout_ms))
+        files = [[file.name, file.digest] for file in task.files]
+        call = (dict(task.input), float(timeout_ms), *([files] if files else []))
         return cls(
             planned=planned,
             condition_id=condition_id,

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar, runtime_checkable
 
-from skilleval.adapters.base import Adapter, Call
+from skilleval.adapters.base import Adapter, Admitting, Call
 from skilleval.clock import Clock
 from skilleval.domain import Reply, Score, Status, Trial, TrialRecord, Try
 
@@ -96,7 +96,8 @@ class _Flights:
 class Runner:
     """Runs trials. `adapters` maps an adapter kind (`trial.condition.adapter`) to what drives it.
 
-    A trial that `past` remembers is scored without a call.
+    A trial that `past` remembers is scored without a call. Once `is_over` says so, e.g. because a budget is spent, no
+    further trial is begun.
     """
 
     adapters: Mapping[str, Adapter]
@@ -106,6 +107,7 @@ class Runner:
     clock: Clock
     observe: Observer
     past: Past | None = None
+    is_over: Callable[[], bool] = lambda: False
     _flights: _Flights = field(default_factory=_Flights, init=False)
 
     async def run(self, trials: Sequence[Trial]) -> None:
@@ -140,6 +142,8 @@ class Runner:
     async def _work(self, pending: Iterator[Trial], started: float) -> None:
         breath = started
         for trial in pending:
+            if self.is_over():
+                return
             queue_ms = self.clock.elapsed_ms(started)
             record = await self._record(trial, queue_ms)
             self.sink.write(record)
@@ -194,38 +198,45 @@ class Runner:
         return tuple(done), in_flight
 
     async def _try(self, trial: Trial, try_index: int, backoff_ms: float) -> Try:
+        adapter, call = self.adapters[trial.condition.adapter], _call(trial, try_index)
+        if isinstance(adapter, Admitting):
+            await adapter.admit(call)
         started_at = self.clock.utc()
         self._flights.n += 1
         try:
-            reply = await _guarded(self._reply(trial, try_index), _adapter_broke)
+            reply = await _guarded(_reply(adapter, call), _adapter_broke)
         finally:
             self._flights.n -= 1
         return Try(try_index=try_index, started_at=started_at, backoff_ms=backoff_ms, reply=reply)
 
-    async def _reply(self, trial: Trial, try_index: int) -> Reply:
-        adapter = self.adapters[trial.condition.adapter]
-        timeout_s = trial.timeout_ms / 1000
-        call = Call(
-            skill=trial.skill,
-            task_id=trial.task.id,
-            input=trial.task.input,
-            repeat=trial.repeat,
-            seed=trial.seed,
-            try_index=try_index,
-            timeout_s=timeout_s,
-            trial_id=trial.trial_id,
+
+def _call(trial: Trial, try_index: int) -> Call:
+    return Call(
+        skill=trial.skill,
+        task_id=trial.task.id,
+        input=trial.task.input,
+        repeat=trial.repeat,
+        seed=trial.seed,
+        try_index=try_index,
+        timeout_s=trial.timeout_ms / 1000,
+        trial_id=trial.trial_id,
+        mode=trial.condition.mode,
+        files=trial.task.files,
+    )
+
+
+async def _reply(adapter: Adapter, call: Call) -> Reply:
+    try:
+        async with asyncio.timeout(call.timeout_s + GRACE_S) as limit:
+            return await adapter.invoke(call)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return Reply(
+            status=Status.SANDBOX_ERROR,
+            failure_kind="adapter_hang",
+            message=f"the adapter did not return within {GRACE_S:g} s of the limit",
         )
-        try:
-            async with asyncio.timeout(timeout_s + GRACE_S) as limit:
-                return await adapter.invoke(call)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            return Reply(
-                status=Status.SANDBOX_ERROR,
-                failure_kind="adapter_hang",
-                message=f"the adapter did not return within {GRACE_S:g} s of the limit",
-            )
 
 
 def _measured_ms(trial: Trial, reply: Reply) -> float | None:

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from skilleval.domain import Reply, Skill
+from skilleval.domain import Mode, Reply, Skill, TaskFile
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One execution of a skill: one try of one trial."""
+    """One execution of a skill: one try of one trial; `mode` says whether a model is given the skill at all."""
 
     skill: Skill
     task_id: str
@@ -25,6 +25,8 @@ class Call:
     try_index: int
     timeout_s: float
     trial_id: str
+    mode: Mode = Mode.DIRECT
+    files: tuple[TaskFile, ...] = ()
 
 
 class Adapter(Protocol):
@@ -47,6 +49,17 @@ class Checking(Protocol):
 
     def check(self, skill: Skill) -> None:
         """Raise an `AdapterError` that says what is missing and how to mend it."""
+
+
+@runtime_checkable
+class Admitting(Protocol):
+    """An adapter whose calls wait for their turn, e.g. for a limit of requests per minute.
+
+    Nothing is held while a call is under way, so a trial can never wait for what it holds itself.
+    """
+
+    async def admit(self, call: Call) -> None:
+        """Wait until the call may be made; this is no part of its time."""
 
 
 @runtime_checkable

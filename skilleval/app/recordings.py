@@ -14,7 +14,7 @@ from skilleval.adapters.replay import Recorded, ReplayAdapter
 from skilleval.domain import Trial, TrialRecord
 from skilleval.errors import CatalogError, Problem
 from skilleval.results.rows import record_from, reply_from
-from skilleval.results.schema import SCORES, TRIALS, TRIES, Table
+from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES, Table
 from skilleval.results.store import compact, scan_table
 
 _KEY = ("skill_id", "task_id", "repeat")
@@ -54,10 +54,11 @@ def stored_records(folder: Path, trials: Mapping[str, Trial]) -> Iterator[tuple[
 
 
 def _piece(folder: Path, trials: Mapping[str, Trial]) -> Iterator[tuple[str, TrialRecord]]:
-    rows, tries, scores = (_by_trial(folder, table, trials) for table in (TRIALS, TRIES, SCORES))
+    tables = (TRIALS, TRIES, SCORES, JUDGEMENTS)
+    rows, *others = (_by_trial(folder, table, trials) for table in tables)
     for trial_id, trial in trials.items():
         for row in rows.get(trial_id, ()):
-            yield trial_id, record_from(trial, row, tries[trial_id], scores.get(trial_id, ()))
+            yield trial_id, record_from(trial, row, *(found.get(trial_id, ()) for found in others))
 
 
 def _by_trial(folder: Path, table: Table, trials: Mapping[str, Trial]) -> dict[str, list[dict[str, Any]]]:

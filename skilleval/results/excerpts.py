@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 _END_BYTES = {"stdout": 4096, "stderr": 4096}
-_CHARACTERS = {"message": 500, "reason": 2000, "evidence": 4096}
+_CHARACTERS = {"message": 500, "reason": 2000, "evidence": 4096, "reply": 65_536}
 _CUT = "…"
 
 

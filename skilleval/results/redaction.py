@@ -13,8 +13,9 @@ from skilleval.results.secrets import CUT, MAX_CUTS, SHORTEST, Secrets
 
 MARK = "[redacted]"
 
-_JSON = frozenset({"input", "expected", "output"})
-_TEXT = frozenset({"message", "stdout", "stderr", "reason", "evidence", "check"})
+_JSON = frozenset({"input", "expected", "output", "request", "tool_calls"})
+_TEXT = frozenset({"message", "stdout", "stderr", "reason", "evidence", "check", "reply"})
+_LISTS = ("tries", "scores", "judgements")
 
 
 class Hidden(Protocol):
@@ -86,8 +87,7 @@ def _changed(line: dict[str, Any], change: _Change) -> dict[str, Any]:
 
     return {
         "trial": row(line["trial"]),
-        "tries": [row(one) for one in line["tries"]],
-        "scores": [row(one) for one in line["scores"]],
+        **{name: [row(one) for one in line.get(name, ())] for name in _LISTS},
     }
 
 
@@ -129,7 +129,7 @@ def _members(members: dict[str, Any], change: _Change) -> dict[str, Any]:
 
 
 def _all_texts(line: dict[str, Any]) -> Iterator[str]:
-    for row in (line["trial"], *line["tries"], *line["scores"]):
+    for row in (line["trial"], *(one for name in _LISTS for one in line.get(name, ()))):
         for name, value in row.items():
             if value is None:
                 continue

@@ -1,16 +1,17 @@
-"""Finished trials as rows: what is written to the journal, and how its lines become the three tables.
+"""Finished trials as rows: what is written to the journal, and how its lines become tables.
 
-A journal line holds the columns of the trial itself, its tries and its scores; the columns of the attempt stand once,
-in the last try, and are copied into the trial when the tables are made.
+A journal line holds the columns of the trial itself, its tries, scores and judgements; the columns of the attempt
+stand once, in the last try, and are copied into the trial when the tables are made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from skilleval.domain import (
+    Judgement,
     Reply,
     Score,
     Status,
@@ -38,7 +39,7 @@ _OF_RECORD = (
     "serial_latency_ms",
     "reused_from",
 )
-_OF_USAGE = ("input_tokens", "output_tokens", "total_tokens", "cost_usd")
+_OF_USAGE = ("input_tokens", "output_tokens", "total_tokens", "cached_tokens", "cost_usd")
 _OF_REPLY = (
     "output",
     "failure_kind",
@@ -50,6 +51,9 @@ _OF_REPLY = (
     "exit_code",
     "output_bytes",
     "output_encoding_errors",
+    "request",
+    "tool_calls",
+    "response_model",
 )
 _OF_TRY = ("try_index", "started_at", "backoff_ms")
 _OF_SCORE = (
@@ -64,6 +68,17 @@ _OF_SCORE = (
     "reason",
     "evidence",
     "reused_from",
+    "failure_kind",
+)
+_OF_JUDGEMENT = (
+    "purpose",
+    "model",
+    "started_at",
+    "request",
+    "reply",
+    "failure_kind",
+    "message",
+    "latency_ms",
 )
 
 
@@ -83,9 +98,10 @@ class RowBuilder:
                 "trial": self._trial(record),
                 "tries": [_try_row(one) for one in record.tries],
                 "scores": [_score_row(score) for score in record.scores],
+                "judgements": [row for score in record.scores for row in _judgement_rows(score)],
             }
         )
-        for row in (*line["tries"], *line["scores"]):
+        for row in (*line["tries"], *line["scores"], *line["judgements"]):
             shorten(row)
         return line
 
@@ -152,13 +168,33 @@ def _try_row(one: Try) -> dict[str, Any]:
         "exit_code": reply.exit_code,
         "latency_ms": reply.latency_ms,
         "spawn_ms": reply.spawn_ms,
-        "input_tokens": reply.usage.input_tokens,
-        "output_tokens": reply.usage.output_tokens,
-        "total_tokens": reply.usage.total_tokens,
-        "cost_usd": reply.usage.cost_usd,
+        **_usage_columns(reply.usage),
+        "request": reply.request,
+        "tool_calls": reply.tool_calls,
+        "response_model": reply.response_model,
+        "notes": list(reply.notes),
         "started_at": stamp(one.started_at),
         "backoff_ms": one.backoff_ms,
     }
+
+
+def _usage_columns(usage: Usage) -> dict[str, Any]:
+    return {name: getattr(usage, name) for name in _OF_USAGE}
+
+
+def _judgement_rows(score: Score) -> Iterator[dict[str, Any]]:
+    """Give the calls of a judge that led to a score; those of a reused one stand in the run that made them."""
+    if score.reused_from is not None:
+        return
+    for index, one in enumerate(score.judgements):
+        yield {
+            **{name: getattr(one, name) for name in _OF_JUDGEMENT},
+            **_usage_columns(one.usage),
+            "started_at": stamp(one.started_at),
+            "scorer": score.scorer,
+            "check_id": score.check_id,
+            "call_index": index,
+        }
 
 
 def _score_row(score: Score) -> dict[str, Any]:
@@ -177,6 +213,7 @@ def _score_row(score: Score) -> dict[str, Any]:
         "evidence": score.evidence,
         "score_key": score.score_key or None,
         "reused_from": score.reused_from,
+        "failure_kind": score.failure_kind,
     }
 
 
@@ -185,13 +222,17 @@ def record_from(
     row: Mapping[str, Any],
     tries: Iterable[Mapping[str, Any]],
     scores: Iterable[Mapping[str, Any]],
+    judgements: Iterable[Mapping[str, Any]] = (),
 ) -> TrialRecord:
-    """Give the record that rows of the three tables were made of; whether a retry could help is not kept in them."""
+    """Give the record that rows of the tables were made of; whether a retry could help is not kept in them."""
     done = [_try(one) for one in tries]
+    calls: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for one in judgements:
+        calls.setdefault((one["scorer"], one["check_id"]), []).append(one)
     return TrialRecord(
         trial=trial,
         tries=tuple(sorted(done, key=lambda one: one.try_index)),
-        scores=tuple(_score(one) for one in scores),
+        scores=tuple(_score(one, calls.get((one["scorer"], one["check_id"]), ())) for one in scores),
         serial_status=None if row["serial_status"] is None else Status(row["serial_status"]),
         **{name: row[name] for name in _OF_RECORD},
     )
@@ -204,12 +245,24 @@ def _try(row: Mapping[str, Any]) -> Try:
 def reply_from(row: Mapping[str, Any]) -> Reply:
     """Give the reply that a row of `tries`, or of `trials`, was made of."""
     usage = Usage(**{name: row[name] for name in _OF_USAGE})
-    return Reply(status=Status(row["status"]), usage=usage, **{name: row[name] for name in _OF_REPLY})
+    values = {name: row[name] for name in _OF_REPLY}
+    return Reply(status=Status(row["status"]), usage=usage, notes=tuple(row["notes"] or ()), **values)
 
 
-def _score(row: Mapping[str, Any]) -> Score:
+def _score(row: Mapping[str, Any], calls: Iterable[Mapping[str, Any]]) -> Score:
     values = {name: row[name] for name in _OF_SCORE}
-    return Score(verdict=Verdict(row["verdict"]), score_key=row["score_key"] or "", **values)
+    made = sorted(calls, key=lambda one: int(one["call_index"]))
+    return Score(
+        verdict=Verdict(row["verdict"]),
+        score_key=row["score_key"] or "",
+        judgements=tuple(_judgement(one) for one in made),
+        **values,
+    )
+
+
+def _judgement(row: Mapping[str, Any]) -> Judgement:
+    usage = Usage(**{name: row[name] for name in _OF_USAGE})
+    return Judgement(usage=usage, **{name: row[name] for name in _OF_JUDGEMENT})
 
 
 def stamp(moment: datetime) -> int:

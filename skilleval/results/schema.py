@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandera.polars as pa
     import polars as pl
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 
 
 class Kind(StrEnum):
@@ -48,12 +48,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One table: its name, what one row is, what makes a row unique, and its columns."""
+    """One table: its name, what one row is, what makes a row unique, and its columns.
+
+    `since` is the schema version it came with: runs of older ones have no such rows.
+    """
 
     name: str
     grain: str
     key: tuple[str, ...]
     columns: tuple[Column, ...]
+    since: int = 1
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,8 +114,18 @@ _ATTEMPT = (
     _int("input_tokens", "tokens in, as reported", nullable=True),
     _int("output_tokens", "tokens out, as reported", nullable=True),
     _int("total_tokens", "tokens in total, as reported", nullable=True),
+    _int("cached_tokens", "tokens in that the provider had cached", nullable=True),
     _float("cost_usd", "price, as reported or by the price table", nullable=True),
     _time("started_at", "start, UTC"),
+    _json("request", "what a model was sent, as sent; null where none was asked", nullable=True),
+    _json("tool_calls", "list of the calls a model made: id, name, arguments as written", nullable=True),
+    _text("response_model", "model that says it answered", nullable=True),
+    Column(
+        name="notes",
+        kind=Kind.TEXTS,
+        doc="what was done otherwise than asked, e.g. system_as_user",
+        nullable=True,
+    ),
 )
 
 TRIALS = Table(
@@ -216,10 +230,42 @@ SCORES = Table(
             nullable=True,
         ),
         _text("reused_from", "run that made the score, where it is not this one", nullable=True),
+        _text(
+            "failure_kind",
+            "why there is no verdict, in one word, where the judge is to blame (judge_error)",
+            nullable=True,
+        ),
     ),
 )
 
-TABLES: dict[str, Table] = {table.name: table for table in (TRIALS, TRIES, SCORES)}
+JUDGEMENTS = Table(
+    name="judgements",
+    grain="one call of a judge model; reused scores have none",
+    key=("run_id", "trial_id", "scorer", "check_id", "call_index"),
+    since=3,
+    columns=(
+        _RUN,
+        _TRIAL,
+        _text("scorer", "name of the scorer in the config"),
+        _text("check_id", "the check it led to, the first one of several"),
+        _int("call_index", "0-based index of the call within that check"),
+        _text("purpose", "which call it was, e.g. assertions, assertions:again, rubric:swapped"),
+        _text("model", "the judge"),
+        _time("started_at", "start, UTC"),
+        _json("request", "what the judge was sent, as sent"),
+        _text("reply", "what it said; null where nothing came", nullable=True),
+        _text("failure_kind", "why the reply could not be used, in one word", nullable=True),
+        _MESSAGE,
+        _float("latency_ms", "time of the call", nullable=True),
+        _int("input_tokens", "tokens in, as reported", nullable=True),
+        _int("output_tokens", "tokens out, as reported", nullable=True),
+        _int("total_tokens", "tokens in total, as reported", nullable=True),
+        _int("cached_tokens", "tokens in that the provider had cached", nullable=True),
+        _float("cost_usd", "price, as reported or by the price table", nullable=True),
+    ),
+)
+
+TABLES: dict[str, Table] = {table.name: table for table in (TRIALS, TRIES, SCORES, JUDGEMENTS)}
 
 
 def polars_schema(table: Table) -> pl.Schema:

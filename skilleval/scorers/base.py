@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
-from skilleval.domain import Evaluator, Verdict
+from skilleval.domain import Evaluator, Judgement, TaskFile, Verdict
 
 
 class Missing(Enum):
@@ -29,7 +29,9 @@ class ScoringRecord:
     """All that a scorer may see of a completed trial.
 
     `output` is the decoded JSON output, `MISSING` where the skill gave none. `folder` is where the benchmark stands:
-    relative paths in a task start there.
+    relative paths in a task start there. `tool_calls` are the calls a model made, each `{id, name, arguments}` with
+    `arguments` as it wrote them; null where no model was asked. `trial_id` fences what is shown to a judge; which arm
+    of a comparison a record belongs to is nothing a scorer may know.
     """
 
     task_id: str
@@ -38,11 +40,18 @@ class ScoringRecord:
     evaluator: Evaluator | None
     output: Any
     folder: Path = Path()
+    files: tuple[TaskFile, ...] = ()
+    tool_calls: tuple[Mapping[str, Any], ...] | None = None
+    seed: int = 0
+    trial_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a scorer says about one thing it looked at: a score in [0, 1] and a verdict, or ungraded with null."""
+    """What a scorer says about one thing it looked at: a score in [0, 1] and a verdict, or ungraded with null.
+
+    `failure_kind` and `judgements` are those of `Score`.
+    """
 
     verdict: Verdict
     score: float | None
@@ -53,12 +62,29 @@ class Finding:
     weight: float = 1.0
     required: bool = True
     rule: str = ""
+    failure_kind: str | None = None
+    judgements: tuple[Judgement, ...] = ()
 
 
-def ungraded(reason: str, *, check_id: str = "0", check: str = "", rule: str = "") -> Finding:
+def ungraded(  # noqa: PLR0913 - keywords: what a finding has
+    reason: str,
+    *,
+    check_id: str = "0",
+    check: str = "",
+    rule: str = "",
+    failure_kind: str | None = None,
+    judgements: tuple[Judgement, ...] = (),
+) -> Finding:
     """Say that no score can be given, and why."""
     return Finding(
-        verdict=Verdict.UNGRADED, score=None, reason=reason, check_id=check_id, check=check, rule=rule
+        verdict=Verdict.UNGRADED,
+        score=None,
+        reason=reason,
+        check_id=check_id,
+        check=check,
+        rule=rule,
+        failure_kind=failure_kind,
+        judgements=judgements,
     )
 
 

@@ -80,6 +80,10 @@ def _record(trial: Trial, reply: Reply) -> ScoringRecord:
         evaluator=task.evaluator,
         output=json.loads(reply.output or "") if is_shown else MISSING,
         folder=trial.benchmark.source.parent,
+        files=task.files,
+        tool_calls=None if reply.tool_calls is None else tuple(json.loads(reply.tool_calls)),
+        seed=trial.seed,
+        trial_id=trial.trial_id,
     )
 
 
@@ -100,6 +104,7 @@ def _sound(finding: Finding) -> Finding:
         check_id=finding.check_id,
         check=finding.check,
         rule=finding.rule,
+        judgements=finding.judgements,
     )
 
 
@@ -118,4 +123,6 @@ def _score(name: str, scorer: Scorer, finding: Finding, key: str) -> Score:
         reason=finding.reason,
         evidence=finding.evidence,
         score_key=key,
+        failure_kind=finding.failure_kind,
+        judgements=finding.judgements,
     )

@@ -98,7 +98,7 @@ def test_passed_is_null_when_ungraded(tmp_path: Path) -> None:
 def test_an_empty_run_has_empty_tables(tmp_path: Path) -> None:
     """A run that was stopped before its first trial can be read."""
     folder = written(tmp_path, [])
-    assert [table(folder, name).height for name in TABLES] == [0, 0, 0]
+    assert [table(folder, name).height for name in TABLES] == [0, 0, 0, 0]
 
 
 def test_a_large_run_is_compacted_in_chunks(tmp_path: Path) -> None:
@@ -243,13 +243,13 @@ def test_a_broken_manifest_is_named(tmp_path: Path, content: str) -> None:
         read_manifest(tmp_path)
 
 
-@pytest.mark.parametrize("version", ["3", "20", "two"])
+@pytest.mark.parametrize("version", ["4", "20", "two"])
 def test_a_newer_schema_is_refused(tmp_path: Path, version: str) -> None:
     """Rows that a newer skilleval wrote are not guessed at, whether the manifest or a table says so."""
     folder = written(tmp_path, [[DONE]])
     manifest = {"run_id": "r1", "config": {}, "benchmark": {}, "n_planned": 1, "schema_version": version}
     write_manifest(folder, manifest)
-    with pytest.raises(ResultsError, match=f"schema version {version}; this skilleval reads up to 2"):
+    with pytest.raises(ResultsError, match=f"schema version {version}; this skilleval reads up to 3"):
         read_manifest(folder)
     _marked(folder / "trials" / "part-00000.parquet", version, without=())
     with pytest.raises(ResultsError, match=f"schema version {version}"):

@@ -1,4 +1,4 @@
-"""The store: a folder a run, with `manifest.json` and the tables `trials/ tries/ scores/` as Parquet.
+"""The store: a folder a run, with `manifest.json` and the tables `trials/ tries/ scores/ judgements/` as Parquet.
 
 Everything is written beside itself and renamed, so a reader never sees half a file.
 """

@@ -57,7 +57,7 @@ def is_live(folder: Path) -> bool:
 
 
 def _has_tables(folder: Path) -> bool:
-    return all(parts(folder, name) for name in TABLES)
+    return all(parts(folder, name) for name, table in TABLES.items() if table.since == 1)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import pyarrow.json as pj
 from skilleval.errors import ResultsError
 from skilleval.results.journal import read_chunks
 from skilleval.results.rows import SHARED
-from skilleval.results.schema import SCORES, TRIALS, TRIES, Column, Kind, Table, polars_schema
+from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES, Column, Kind, Table, polars_schema
 
 ARROW: dict[Kind, pa.DataType] = {
     Kind.TEXT: pa.string(),
@@ -32,7 +32,7 @@ _WHEN_ABSENT = {"isolation": "trial"}
 
 
 def read_frames(path: Path) -> Iterator[pl.DataFrame]:
-    """Read a journal in chunks: a row a line, with the structs `trial`, `tries` and `scores`.
+    """Read a journal in chunks: a row a line, with the structs `trial`, `tries`, `scores` and `judgements`.
 
     Raises:
         ResultsError: a line before the last one is damaged.
@@ -76,11 +76,11 @@ def _line_schema() -> pa.Schema:
         return pa.struct([(column.name, ARROW[column.kind]) for column in columns])
 
     trial = [c for c in TRIALS.columns if c.name != "write_ms" and (c.name not in SHARED)]
-    tries = [c for c in TRIES.columns if c.name not in _FROM_LINE]
-    scores = [c for c in SCORES.columns if c.name not in _FROM_LINE]
-    return pa.schema(
-        [("trial", struct(trial)), ("tries", pa.list_(struct(tries))), ("scores", pa.list_(struct(scores)))]
-    )
+    lists = {
+        table.name: pa.list_(struct(c for c in table.columns if c.name not in _FROM_LINE))
+        for table in (TRIES, SCORES, JUDGEMENTS)
+    }
+    return pa.schema([("trial", struct(trial)), *lists.items()])
 
 
 def with_write_ms(frames: Iterable[pl.DataFrame], write_ms: array[float] | None) -> Iterator[pl.DataFrame]:
@@ -107,6 +107,7 @@ def tables(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
         "trials": typed(TRIALS, pl.concat([trial, attempt], how="horizontal")),
         "tries": typed(TRIES, tries),
         "scores": typed(SCORES, _exploded(frame, keys, "scores")),
+        "judgements": typed(JUDGEMENTS, _exploded(frame, keys, "judgements")),
     }
 
 

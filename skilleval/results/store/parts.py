@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from skilleval.errors import ResultsError
-from skilleval.results.schema import SCHEMA_VERSION, TABLES, Kind, Table, checked
+from skilleval.results.schema import SCHEMA_VERSION, TABLES, Kind, Table, checked, polars_schema
 from skilleval.results.store.folders import check_version, parts
 from skilleval.results.store.lines import ARROW, typed_lazily
 
@@ -83,6 +83,8 @@ def scan_table(folder: Path, table: Table) -> pl.LazyFrame:
         ResultsError: the run has no such table, it cannot be read, or a newer skilleval wrote it.
     """
     found = list(parts(folder, table.name).values())
+    if not found and table.since > 1:
+        return pl.LazyFrame(schema=polars_schema(table))
     if not found:
         msg = f"{folder} has no table {table.name}"
         raise ResultsError(msg)
