@@ -57,7 +57,7 @@ DOORS = {
     "nbformat": {"report.notebook"},
     "rich": {"cli", "report.terminal", "report.comparison"},
     "click": {"cli"},
-    "yaml": {"config.compose", "config.settings_text", "catalog.openapi", "catalog.yaml_text"},
+    "yaml": {"config.compose", "config.settings_text", "catalog.yaml_text"},
     "jinja2": {"report"},
     "scipy": {"analytics"},
     "polars": {"analytics", "results", "figures", "report", "app"},

@@ -140,9 +140,9 @@ class ProcessSandbox:
         return handing_over(launch, door)
 
     async def _found(self, word: str, folder: Path, environment: Mapping[str, str]) -> str | None:
-        # What a skill names by a relative path may be its own file, also behind a link: that is asked nothing.
-        is_relative = "/" in word and not Path(word).is_absolute()
-        ask = _not_asking if is_relative else asking(_NOWHERE, environment, distrusted=folder)
+        # Asking runs outside the sandbox. What a skill names by a path may be a file of its own, or of another skill.
+        is_chosen = "/" not in word or str(Path(word).parent) in environment["PATH"].split(os.pathsep)
+        ask = asking(_NOWHERE, environment, distrusted=folder) if is_chosen else _not_asking
         return await self._programs.find(word, folder, environment["PATH"], ask)
 
     async def _way_out(self) -> Path | None:

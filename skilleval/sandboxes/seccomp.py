@@ -12,7 +12,7 @@ import errno
 import platform
 import socket
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 # Instructions of classic BPF, <linux/bpf_common.h>: a condition skips `yes` or `no` instructions.
@@ -20,6 +20,7 @@ _LOAD = 0x20  # take a 32-bit word of the call's description
 _IF_EQUAL = 0x15
 _IF_AT_LEAST = 0x35
 _IF_ANY_BIT = 0x45
+_KEEP_BITS = 0x54
 _RETURN = 0x06
 
 # What a filter answers, <linux/seccomp.h>.
@@ -29,6 +30,7 @@ _ERROR = 0x00050000
 _REFUSED = _ERROR | errno.EPERM
 _DONE_NOTHING = _ERROR | 0  # the call returns 0 and is not made
 _UNKNOWN_CALL = _ERROR | errno.ENOSYS
+_NOT_OF_THIS_FILE = _ERROR | errno.EOPNOTSUPP  # as a file system says that keeps no such thing
 
 # Offsets in the description of a call, `struct seccomp_data`.
 _NUMBER = 0
@@ -38,12 +40,12 @@ _ARGUMENTS = 16
 _X32_BIT = 0x40000000  # calls of the x32 ABI carry it in their number; the same kernel serves both
 _NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* flag that `clone` knows
 _FAKING_TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
-_SETTING_ATTRIBUTES = (
-    0x40086602,
-    0x40046602,
-    0x401C5820,
-)  # FS_IOC_: SETFLAGS, SETFLAGS of 32 bits, FSSETXATTR
-_PRIO_USER = 2
+_SETTING_LEASES = (1024, 1040)  # F_SETLEASE, F_SETDELEG
+_GROUP_OF_REQUEST = 0xFF00
+_HARMLESS_REQUESTS = (0x5400, 0x8900)  # to terminals and any descriptor, and to sockets
+_WHOLE_USERS = {"setpriority": 2, "ioprio_set": 3}
+# Pairs of sockets that stay with each other: one of datagrams can be sent to any socket whose name is known.
+_LASTING_PAIRS = tuple(kind | flags for kind in (1, 5) for flags in (0, 0x800, 0x80000, 0x80800))
 _NETLINK = 16  # by which programs learn their own addresses; Python names it on Linux only
 _HARMLESS_PERSONALITIES = (0, 0xFFFFFFFF)  # the default one, and the question which one it is
 
@@ -133,10 +135,12 @@ REFUSED: dict[str, Numbers] = {
 EXAMINED: dict[str, Numbers] = {
     "clone": (56, 220),
     "clone3": (435, 435),
+    "fcntl": (72, 25),
     "ioctl": (16, 29),
     "personality": (135, 92),
     "prlimit64": (302, 261),
     "socket": (41, 198),
+    "socketpair": (53, 199),
 }
 """Calls that fail for some of their arguments; `clone3` hides its own behind a pointer, so it does not exist."""
 
@@ -188,6 +192,18 @@ They could change files that the program may only read. Who copies or unpacks fi
 and would fail for a refusal, so it finds what it finds on a file system that keeps neither.
 """
 
+ATTRIBUTES: dict[str, Numbers] = {
+    "getxattr": (191, 8),
+    "lgetxattr": (192, 9),
+    "fgetxattr": (193, 10),
+    "listxattr": (194, 11),
+    "llistxattr": (195, 12),
+    "flistxattr": (196, 13),
+    "getxattrat": (464, 464),
+    "listxattrat": (465, 465),
+}
+"""Calls that read extended attributes, there also of files that may not be read: they say that there are none."""
+
 OF_OTHERS: dict[str, Numbers] = {
     "sched_setaffinity": (203, 122),
     "sched_setparam": (142, 118),
@@ -212,9 +228,10 @@ def filter_program(
 
     Without network a program opens no socket but those of the AF_UNIX family, which is all that hides the network
     from it where it has no network namespace of its own. Without unix sockets it opens none of those: Landlock does
-    not keep it from connecting to a socket file of another program. Pairs of sockets always stay. With network there
-    are those of the internet and no other families: a network namespace does not part AF_VSOCK, for one. Without
-    `has_namespaces` more is refused: what reaches other processes and files that may only be read, or outlives it.
+    not keep it from connecting to a socket file of another program. Pairs of sockets always stay, then only those that
+    cannot be parted. With network there are those of the internet and no other families: a network namespace does not
+    part AF_VSOCK, for one. Without `has_namespaces` more is refused: what reaches other processes and files that may
+    only be read, or outlives it.
     """
     return filter_program_of(
         platform.machine(),
@@ -237,6 +254,7 @@ def filter_program_of(
         *_refusals(target, REFUSED),
         *([] if has_namespaces else _refusals_among_others(target)),
         *_examinations(target),
+        *([] if allow_unix_sockets else _refusing_unless(_number("socketpair", target), 1, _LASTING_PAIRS)),
         *_allowing_only(_number("socket", target), 0, families),
     ]
     return b"".join([*_opening(target), *rules, _return(_ALLOW)])
@@ -261,13 +279,14 @@ def _refusals(target: _Machine, table: dict[str, Numbers], answer: int = _REFUSE
 def _refusals_among_others(target: _Machine) -> Iterator[bytes]:
     yield from _refusals(target, OUTLIVING)
     yield from _refusals(target, IGNORED, _DONE_NOTHING)
-    yield from _refusing_if(_IF_EQUAL, _number("ioctl", target), 1, _SETTING_ATTRIBUTES)
+    yield from _refusals(target, ATTRIBUTES, _NOT_OF_THIS_FILE)
+    yield from _examining_requests(_number("ioctl", target))
     for number in _numbers(target, OF_OTHERS):
-        yield from _refusing_unless_zero(number, 0)
-    for number in _numbers(target, OF_OTHERS_BY_KIND):
-        yield from _refusing_unless_zero(number, 1)
-    (priority, _) = _numbers(target, OF_OTHERS_BY_KIND)
-    yield from _refusing_if(_IF_EQUAL, priority, 0, (_PRIO_USER,))
+        yield from _refusing_unless(number, 0, (0,))
+    for name, numbers in OF_OTHERS_BY_KIND.items():
+        number = _known(numbers, target)
+        yield from _refusing_unless(number, 1, (0,))
+        yield from _refusing_if(_IF_EQUAL, number, 0, (_WHOLE_USERS[name],))
 
 
 def _numbers(target: _Machine, table: dict[str, Numbers]) -> Iterator[int]:
@@ -278,12 +297,25 @@ def _examinations(target: _Machine) -> Iterator[bytes]:
     yield from _answering(_number("clone3", target), _UNKNOWN_CALL)  # the C library then takes `clone`
     yield from _refusing_if(_IF_ANY_BIT, _number("clone", target), 0, (_NEW_NAMESPACES,))
     yield from _refusing_if(_IF_EQUAL, _number("ioctl", target), 1, _FAKING_TERMINAL_INPUT)
-    yield from _refusing_unless_zero(_number("prlimit64", target), 0)  # a limit of another would end it
+    # Who has a lease of a file makes everybody on the machine wait who opens it; to read it is enough to take one.
+    yield from _refusing_if(_IF_EQUAL, _number("fcntl", target), 1, _SETTING_LEASES)
+    yield from _refusing_unless(_number("prlimit64", target), 0, (0,))  # a limit of another would end it
+    yield from _refusing_unless(_number("socketpair", target), 0, (int(socket.AF_UNIX),))
     yield from _allowing_only(_number("personality", target), 0, _HARMLESS_PERSONALITIES)
 
 
+def _examining_requests(number: int) -> Iterator[bytes]:
+    """Let through what is asked of terminals and sockets: what file systems know also sets attributes and labels."""
+    tests = [_step(_KEEP_BITS, _GROUP_OF_REQUEST), *_answering_unless(_HARMLESS_REQUESTS, _NOT_OF_THIS_FILE)]
+    yield from _looking_at(number, 1, tests)
+
+
 def _number(name: str, target: _Machine) -> int:
-    number = EXAMINED[name][target.column]
+    return _known(EXAMINED[name], target)
+
+
+def _known(numbers: Numbers, target: _Machine) -> int:
+    number = numbers[target.column]
     assert number is not None
     return number
 
@@ -299,9 +331,15 @@ def _refusing_if(condition: int, number: int, argument: int, values: Iterable[in
     yield from _looking_at(number, argument, tests)
 
 
-def _refusing_unless_zero(number: int, argument: int) -> Iterator[bytes]:
-    """Refuse a call unless an argument is 0, which stands for the caller itself; others may look at it further."""
-    yield from _looking_at(number, argument, [_step(_IF_EQUAL, 0, yes=1), _return(_REFUSED)])
+def _refusing_unless(number: int, argument: int, values: Sequence[int]) -> Iterator[bytes]:
+    """Refuse a call unless an argument is one of the values; others may look at it further."""
+    yield from _looking_at(number, argument, _answering_unless(values, _REFUSED))
+
+
+def _answering_unless(values: Sequence[int], answer: int) -> list[bytes]:
+    """Go on behind these steps where one of the values is loaded."""
+    passing = [_step(_IF_EQUAL, value, yes=len(values) - index) for index, value in enumerate(values)]
+    return [*passing, _return(answer)]
 
 
 def _allowing_only(number: int, argument: int, values: Iterable[int]) -> Iterator[bytes]:

@@ -17,8 +17,8 @@ from openapi_pydantic.v3.v3_1 import Info
 from pydantic import BaseModel, ValidationError
 
 from skilleval.catalog.documents import key_path, read_document
-from skilleval.catalog.openapi.yaml_text import read_yaml
 from skilleval.catalog.rules import said
+from skilleval.catalog.yaml_text import read_yaml
 from skilleval.errors import CatalogError, Problem
 
 Place = tuple[str | int, ...]

@@ -16,6 +16,7 @@ _ARCHITECTURES = {"x86_64": "SCMP_ARCH_X86_64", "aarch64": "SCMP_ARCH_AARCH64"}
 _LOW_HALF = 0xFFFFFFFF  # all the kernel takes of these arguments: a set high bit must not slip through
 _NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 _FAKING_TERMINAL_INPUT = (termios.TIOCSTI, termios.TIOCLINUX)
+_SETTING_LEASES = (1024, 1040)  # F_SETLEASE, F_SETDELEG
 _DEFAULT_PERSONALITY = 0
 
 
@@ -43,6 +44,9 @@ def _examinations() -> Iterator[dict[str, Any]]:
         yield _refusing(["clone"], _bits(0, flag, flag))
     for request in _FAKING_TERMINAL_INPUT:
         yield _refusing(["ioctl"], _bits(1, _LOW_HALF, request))
+    # Who has a lease of a file makes everybody on the machine wait who opens it.
+    for command in _SETTING_LEASES:
+        yield _refusing(["fcntl"], _bits(1, _LOW_HALF, command))
     yield _refusing(["personality"], _argument(0, "SCMP_CMP_NE", _DEFAULT_PERSONALITY))
     # A network namespace does not hold them all: AF_VSOCK, for one, leads to the host of a virtual machine.
     yield _refusing(["socket"], _argument(0, "SCMP_CMP_GT", socket.AF_NETLINK))

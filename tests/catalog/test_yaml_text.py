@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from skilleval.catalog.openapi.yaml_text import read_yaml
+from skilleval.catalog.yaml_text import read_yaml
 from skilleval.errors import CatalogError
 
 
