@@ -20,6 +20,9 @@ _GIVEN = {
     "skill_set": ["skill_set.paths=[skills]"],
     "adapter": ["adapter.path=attempts.jsonl"],
     "benchmark": ["benchmark.name=b.json"],
+    "model": ["model.name=m"],
+    "judge": ["judge.name=m"],
+    "second_judge": ["second_judge.name=m"],
 }
 """Values that only a user can give, where an option leaves them open."""
 
@@ -29,7 +32,8 @@ def _name(path: Path) -> str:
 
 
 def _given(path: Path) -> list[str]:
-    return _GIVEN.get(path.parent.name, []) if "???" in path.read_text() else []
+    is_open = "???" in path.read_text() or "/model/openai@" in path.read_text()
+    return _GIVEN.get(path.parent.name, []) if is_open else []
 
 
 def test_there_is_something_to_test() -> None:

@@ -18,6 +18,9 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+Arm = Literal["with_skill", "without_skill", "old_skill"]
+
+
 class PartSettings(StrictModel):
     """A replaceable part: its kind in a registry and the options for it, which the part itself validates."""
 
@@ -52,12 +55,30 @@ Part = Annotated[PartSettings, BeforeValidator(_split_part)]
 
 
 class SkillSetSettings(StrictModel):
-    """Which skills are evaluated: files or folders; `only_runnable` leaves out those without their interpreter."""
+    """Which skills are evaluated: files or folders; `only_runnable` leaves out those without their interpreter.
+
+    `modes` are the arms of instruction skills, `old` says where that of `old_skill` is found.
+    """
 
     name: str
     paths: Annotated[Texts, Field(min_length=1)]
     skip_invalid: bool
     only_runnable: bool
+    modes: Annotated[tuple[Arm, ...], Field(strict=False, min_length=1)]
+    old: str | None
+    include: Texts
+    exclude: Texts
+    strict: bool
+
+    @model_validator(mode="after")
+    def _whole_arms(self) -> SkillSetSettings:
+        if len(set(self.modes)) < len(self.modes):
+            msg = "each mode once"
+            raise ValueError(msg)
+        if "old_skill" in self.modes and self.old is None:
+            msg = "skill_set.old (a git ref or a folder) beside the mode old_skill"
+            raise ValueError(msg)
+        return self
 
 
 class BenchmarkSettings(StrictModel):
@@ -108,6 +129,28 @@ class CompositeWeights(StrictModel):
         return self
 
 
+class PriceSettings(StrictModel):
+    """USD per million tokens of a model; `cached_input` null: as `input`."""
+
+    input: NotNegative
+    output: NotNegative
+    cached_input: NotNegative | None = None
+
+
+class PricingSettings(StrictModel):
+    """Where prices come from, and those that differ."""
+
+    table: Literal["genai_prices", "none"]
+    overrides: dict[str, PriceSettings]
+
+
+class BudgetSettings(StrictModel):
+    """What a run may spend, judges included; null: no limit."""
+
+    usd: Positive | None
+    tokens: Annotated[int, Field(gt=0)] | None
+
+
 class AnalysisSettings(StrictModel):
     """How rows become numbers."""
 
@@ -149,6 +192,11 @@ class PathSettings(StrictModel):
     shipped_benchmarks: str
 
 
+SCORERS = "scorers"
+PARTS = ("adapter", "model", "judge", "second_judge", "sandbox", SCORERS)
+"""Settings whose keys depend on the kind that is chosen."""
+
+
 class Settings(StrictModel):
     """Everything a run is told."""
 
@@ -157,6 +205,11 @@ class Settings(StrictModel):
     skill_set: SkillSetSettings
     benchmark: BenchmarkSettings
     adapter: Part
+    model: Part
+    judge: Part
+    second_judge: Part
+    pricing: PricingSettings
+    budget: BudgetSettings
     scorers: Annotated[dict[str, Part], Field(min_length=1)]
     sandbox: Part
     runner: RunnerSettings

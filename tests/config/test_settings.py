@@ -11,9 +11,24 @@ from skilleval.errors import ConfigError
 def _values(**changes: Any) -> dict[str, Any]:
     values: dict[str, Any] = {
         "experiment_name": "x",
-        "skill_set": {"name": "s", "paths": ["a"], "skip_invalid": False, "only_runnable": False},
+        "skill_set": {
+            "name": "s",
+            "paths": ["a"],
+            "skip_invalid": False,
+            "only_runnable": False,
+            "modes": ["with_skill"],
+            "old": None,
+            "include": [],
+            "exclude": [],
+            "strict": False,
+        },
         "benchmark": {"name": "b", "tasks": None, "data": None, "roots": []},
         "adapter": {"kind": "auto"},
+        "model": {"kind": "none"},
+        "judge": {"kind": "same", "name": "", "params": {}},
+        "second_judge": {"kind": "none"},
+        "pricing": {"table": "none", "overrides": {"m": {"input": 1, "output": 2}}},
+        "budget": {"usd": 1, "tokens": None},
         "scorers": {"exact": {"kind": "exact", "strip": True}},
         "sandbox": {"kind": "none"},
         "runner": {

@@ -17,7 +17,7 @@ from skilleval.config.compose.overrides import group_choices
 from skilleval.config.compose.placement import check_placement
 from skilleval.config.compose.session import Sources, loader_of, read_sources
 from skilleval.config.request import Request
-from skilleval.config.settings import Settings
+from skilleval.config.settings import PARTS, SCORERS, Settings
 from skilleval.config.trees import at, covers, leaves, siblings
 from skilleval.config.wording import in_plain_words
 from skilleval.errors import ConfigError, Problem
@@ -28,7 +28,6 @@ _HINTS = {
     "benchmark.name": "name one with --benchmark ID or --benchmark FILE",
     "adapter.path": "name the recorded attempts with adapter.path=FILE",
 }
-_PARTS = ("adapter", "sandbox", "scorers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,12 +239,12 @@ def _refuse_unknown_options(values: Mapping[str, Any], sources: Sources) -> None
 
 def _may_add_options(sources: Sources) -> bool:
     """Say whether anything could have added a key: composing anew costs time, and most runs add none."""
-    said = [key for layer in sources.layers for key in layer.values if key in _PARTS]
+    said = [key for layer in sources.layers for key in layer.values if key in PARTS]
     return bool(said) or any(text.startswith("+") or "{" in text for text in sources.request.overrides)
 
 
 def _parts(values: Mapping[str, Any]) -> list[str]:
-    return ["adapter", "sandbox", *(f"scorers.{name}" for name in values["scorers"])]
+    return [*(name for name in PARTS if name != SCORERS), *(f"{SCORERS}.{name}" for name in values[SCORERS])]
 
 
 def _unknown_leaves(path: str, values: Mapping[str, Any], known: Mapping[str, Any]) -> list[str]:

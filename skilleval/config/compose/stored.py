@@ -19,13 +19,12 @@ from skilleval.config.compose.messages import mapped
 from skilleval.config.compose.overrides import may_choose, parse_overrides
 from skilleval.config.compose.session import Sources, loader_of, serving
 from skilleval.config.request import EXPERIMENT, Request
-from skilleval.config.settings import Settings
+from skilleval.config.settings import PARTS, Settings
 from skilleval.config.trees import covers, merged
 from skilleval.config.wording import in_plain_words
 from skilleval.errors import ConfigError, Problem
 
 _OPENS = re.compile(r"(\\*)\$\{")
-_PARTS = ("adapter", "sandbox", "scorers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +54,7 @@ def compose_stored(
     sources = Sources(request=request, layers=_silent_layers(stored.where))
     groups = {str(one.key_or_group): one for one in parsed if _chooses(one, request)}
     fresh = _composed(sources, [str(one.input_line) for one in groups.values()])
-    values = _with_groups(merged(_without_parts(fresh), stored.values), fresh, groups)
+    values = _with_groups(merged(_without_parts(fresh, stored.values), stored.values), fresh, groups)
     values = _overridden(values, [one for one in parsed if one not in groups.values()], sources)
     return Composed(
         settings=_settings(values, stored.where, parsed, sources),
@@ -99,9 +98,9 @@ def _composed(sources: Sources, choices: list[str]) -> dict[str, Any]:
         return plain_values(without_hydra(config), of_choices)
 
 
-def _without_parts(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the parts: a stored adapter must not get the options of the one that is chosen by default."""
-    return {key: value for key, value in values.items() if key not in _PARTS}
+def _without_parts(values: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out stored parts: a stored adapter must not get the options of the one that is chosen by default."""
+    return {key: value for key, value in values.items() if key not in PARTS or key not in stored}
 
 
 def _with_groups(
