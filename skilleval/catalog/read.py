@@ -6,10 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from skilleval.catalog.documents import read_document
+from skilleval.catalog.instruction_set import InstructionReader, instruction_files
+from skilleval.catalog.selection import Selection
 from skilleval.catalog.shapes import other_than_skill
 from skilleval.catalog.skill_json import MANIFEST, manifest_path, skill_reading
+from skilleval.catalog.skill_md import NAMES
 from skilleval.domain import Skill
 from skilleval.errors import CatalogError, Problem
 
@@ -27,6 +31,7 @@ class Catalog:
 
 @dataclass(slots=True)
 class _Reader:
+    selection: Selection
     skills: list[Skill] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
@@ -46,7 +51,7 @@ class _Reader:
         if path.is_file() and path.suffix != _SUFFIX:
             self.problems.append(_no_manifest(path))
         elif manifest.exists() or manifest.is_symlink():
-            self.manifest(manifest, named=True)
+            self.manifest(manifest, root=manifest.parent, named=True)
         elif not path.exists():
             self.problems.append(Problem(where=str(path), expected="a file or folder", found="nothing there"))
         else:
@@ -56,20 +61,25 @@ class _Reader:
         """Read every manifest below a folder."""
         manifests = tuple(_manifests(folder, self.problems))
         for manifest in manifests:
-            self.manifest(manifest, named=False)
+            self.manifest(manifest, root=folder, named=False)
         if not manifests:
-            hint = "a callable skill is a folder with a skill.json"
-            self.problems.append(
-                Problem(
-                    where=str(folder), expected="a skill in or below it", found="no skill.json", hint=hint
-                )
+            problem = Problem(
+                where=str(folder),
+                expected="a skill in or below it",
+                found="no skill.json",
+                hint=_hint(folder),
             )
+            self.problems.append(problem)
 
-    def manifest(self, file: Path, *, named: bool) -> None:
+    def manifest(self, file: Path, *, root: Path, named: bool) -> None:
         """Read one manifest; a stranger of that name is a problem only where the user named it himself."""
         if file.resolve() in self.seen:
             return
         self.seen.add(file.resolve())
+        below = file.parent.relative_to(root).as_posix()
+        path = root.resolve().name if below == "." else below
+        if self.selection.rules_out(root, path):
+            return
         try:
             document = read_document(file)
             shape = other_than_skill(document.value)
@@ -78,10 +88,11 @@ class _Reader:
                 return
             reading = skill_reading(document)
         except CatalogError as error:
-            self.problems += error.problems
+            self.problems += error.problems if self.selection.wants(path, None) else ()
             return
-        self.notices += reading.notices
-        self.add(reading.skill)
+        if self.selection.wants(path, reading.skill.id):
+            self.notices += reading.notices
+            self.add(reading.skill)
 
     def add(self, skill: Skill) -> None:
         """Keep a skill unless another folder holds the very same one."""
@@ -97,16 +108,29 @@ class _Reader:
         self.skills.append(skill)
 
 
-def read_catalog(skill_paths: Sequence[Path]) -> Catalog:
+def read_catalog(
+    skill_paths: Sequence[Path],
+    *,
+    form: Literal["callable", "instruction"] = "callable",
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    strict: bool = False,
+) -> Catalog:
     """Read all skills that the paths name, in that order, each file once.
 
-    A folder without a `skill.json` of its own is searched below; hidden folders and `node_modules` are not.
+    A folder without a skill of its own is searched below; hidden folders and `node_modules` are not. `include` and
+    `exclude` are globs on the path below the searched folder and on the id, see `Selection`. `form` says which skills:
+    those of a `skill.json`, or those of a `SKILL.md`, of which `strict` asks all that the specification says.
     """
-    reader = _Reader()
+    selection = Selection(include, exclude)
+    reader = InstructionReader(selection, strict) if form == "instruction" else _Reader(selection)
     for path in skill_paths:
         reader.path(path)
+    skills = reader.skills() if isinstance(reader, InstructionReader) else tuple(reader.skills)
+    unfitting = selection.problems(is_empty=not skills and not reader.problems)
+    remarks = () if unfitting else selection.remarks()
     return Catalog(
-        skills=tuple(reader.skills), problems=tuple(reader.problems), notices=tuple(reader.notices)
+        skills=skills, problems=(*reader.problems, *unfitting), notices=(*reader.notices, *remarks)
     )
 
 
@@ -127,10 +151,22 @@ def usable_skills(catalog: Catalog, *, skip_invalid: bool) -> tuple[Skill, ...]:
     return catalog.skills
 
 
+def _hint(folder: Path) -> str:
+    """Say what a folder without callable skills may be meant as."""
+    instructions = list(instruction_files(folder, []))
+    if not instructions:
+        return "a callable skill is a folder with a skill.json"
+    count = len(instructions)
+    what = f"{count} instruction skills (SKILL.md)" if count > 1 else "an instruction skill (SKILL.md)"
+    return f"it holds {what}: name a model to evaluate {'them' if count > 1 else 'it'}, --target MODEL"
+
+
 def _no_manifest(path: Path) -> Problem:
     """Say that a named file is none of ours; most often a shell has put it among the skills of a folder."""
     kind = f"a {path.suffix} file" if path.suffix else "a file without .json"
     hint = f"to take the skills of a folder, name the folder: {path.parent}, or {path.parent / '*'}/"
+    if path.name in NAMES:
+        hint = "it is an instruction skill: name a model to evaluate it, --target MODEL"
     return Problem(where=str(path), expected="a skill.json or a folder", found=kind, hint=hint)
 
 

@@ -1,10 +1,14 @@
-"""Reads YAML as the JSON it stands for: dates stay texts, `on` and `no` are words, keys are texts."""
+"""Reads YAML as the JSON it stands for: dates stay texts, `on` and `no` are words, keys are texts.
+
+Frontmatter is read with every scalar as it is written: `1.10` and `true` are texts there.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Hashable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +38,10 @@ class _Loader(yaml.CSafeLoader):
 
     yaml_implicit_resolvers: Any = {}  # noqa: RUF012 - the library's own attribute of the class
 
+    def __init__(self, stream: str | bytes) -> None:
+        super().__init__(stream)
+        self.repeated: list[tuple[str, int]] = []
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - the signature of the library
         """Make a mapping whose keys are all different."""
         seen: set[str] = set()
@@ -62,21 +70,65 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_whole)
 _Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_number)
 
 
+class _Written(_Loader):
+    """Keeps scalars as they are written, but for nulls, and notes keys that come twice instead of refusing them."""
+
+    yaml_implicit_resolvers: Any = {}  # noqa: RUF012 - the library's own attribute of the class
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - the signature of the library
+        """Make a mapping in which the last of equal keys counts, as for readers of frontmatter elsewhere."""
+        seen: set[str] = set()
+        for name, _ in node.value:
+            if isinstance(name, yaml.ScalarNode) and name.value in seen:
+                self.repeated.append((name.value, name.start_mark.line))
+            seen |= {name.value} if isinstance(name, yaml.ScalarNode) else set()
+        return yaml.CSafeLoader.construct_mapping(self, node, deep=deep)
+
+
+for _tag in ("tag:yaml.org,2002:null", "tag:yaml.org,2002:merge"):
+    _pattern, _first = _RESOLVERS[_tag]
+    _Written.add_implicit_resolver(_tag, re.compile(f"(?:{_pattern})$"), _first)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenYaml:
+    """A YAML value whose scalars are as written; `repeated` names keys that come twice, with their line."""
+
+    value: Any
+    repeated: tuple[tuple[str, int], ...]
+
+
 def read_yaml(path: Path) -> Any:
     """Read a YAML file strictly: UTF-8, one document, no repeated keys, only values that JSON has.
 
     Raises:
         CatalogError: says the place of what is wrong, by line and column or by key.
     """
-    where = str(path)
     try:
-        value = yaml.load(path.read_bytes(), Loader=_Loader)  # noqa: S506 - a safe loader of ours
-        return _Plain(where).value(value, ())
+        data = path.read_bytes()
     except OSError as error:
-        raise _refused(where, "", "a file that can be read", error.strerror or str(error)) from None
+        raise _refused(str(path), "", "a file that can be read", error.strerror or str(error)) from None
+    return _loaded(_Loader, data, str(path), 1).value
+
+
+def written_yaml(text: str, *, where: str, first_line: int) -> WrittenYaml:
+    """Read a piece of YAML with its scalars as written; `first_line` is its place in the file, for messages.
+
+    Raises:
+        CatalogError: as for `read_yaml`, but for keys that come twice.
+    """
+    return _loaded(_Written, text, where, first_line)
+
+
+def _loaded(kind: type[_Loader], data: str | bytes, where: str, first_line: int) -> WrittenYaml:
+    try:
+        loader = kind(data)
+        value = _Plain(where).value(loader.get_single_data(), ())
+        repeated = tuple((key, line + first_line) for key, line in loader.repeated)
+        return WrittenYaml(value, repeated)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        place = f"line {mark.line + first_line}, column {mark.column + 1}" if mark else ""
         raise _refused(where, place, "YAML", error.problem or str(error)) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise _refused(where, "", "YAML in UTF-8", " ".join(str(error).split())) from None

@@ -46,3 +46,26 @@ def write_json(tmp_path: Path) -> Writer:
         return path
 
     return write
+
+
+@pytest.fixture
+def write_skill_md(tmp_path: Path) -> Writer:
+    """Write a folder with a `SKILL.md` below `tmp_path`, and further files by their path."""
+
+    def write(folder: str = "tide", text: str | bytes | None = None, **files: str | bytes) -> Path:
+        path = tmp_path / folder
+        path.mkdir(parents=True, exist_ok=True)
+        name = path.name
+        default = f"---\nname: {name}\ndescription: Reads tide tables.\n---\nLook it up.\n"
+        put(path / "SKILL.md", default if text is None else text)
+        for place, content in files.items():
+            put(path / place, content)
+        return path
+
+    return write
+
+
+def put(path: Path, content: str | bytes) -> None:
+    """Write a file with the folders above it, byte by byte as it is given."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)

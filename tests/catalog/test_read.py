@@ -211,3 +211,138 @@ def test_only_strangers_are_no_skills(write_skill: Writer, tmp_path: Path) -> No
     (write_skill("many/a") / "skill.json").write_text('{"endpoints": {}}', encoding="utf-8")
     with pytest.raises(CatalogError, match="an object with the key endpoints"):
         usable_skills(read_catalog([tmp_path / "many"]), skip_invalid=False)
+
+
+def instruction_ids(root: Path, *, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> list[str]:
+    """Read the instruction skills below a folder that globs choose, and give their ids."""
+    catalog = read_catalog([root], form="instruction", include=include, exclude=exclude)
+    assert catalog.problems == ()
+    return [skill.id for skill in catalog.skills]
+
+
+def test_instruction_skills_are_found_below_a_folder(write_skill_md: Writer, tmp_path: Path) -> None:
+    """Skills at any depth are found, once each; hidden, built and installed folders and nested skills are not."""
+    for folder in ("b", "deep/a", "b/inner", ".git/x", ".next/x", "dist/x", "node_modules/x"):
+        write_skill_md(f"many/{folder}")
+    (tmp_path / "many" / "loop").symlink_to(tmp_path / "many")
+    assert instruction_ids(tmp_path / "many") == ["b", "a"]
+    assert instruction_ids(tmp_path / "many" / "dist") == ["x"]
+    assert instruction_ids(tmp_path / "many" / "b") == ["b"]
+
+
+def test_ae11_two_skills_of_one_name_have_ids_of_their_own(write_skill_md: Writer, tmp_path: Path) -> None:
+    """Equal names become paths, with a notice each, and both skills are there."""
+    text = "---\nname: tide\ndescription: d\n---\n"
+    write_skill_md("many/one/tide", text=text)
+    write_skill_md("many/two/tide", text=text)
+    write_skill_md("many/wind")
+    catalog = read_catalog([tmp_path / "many"], form="instruction")
+    assert [skill.id for skill in catalog.skills] == ["one/tide", "two/tide", "wind"]
+    assert [skill.name for skill in catalog.skills] == ["tide", "tide", "wind"]
+    assert [notice.split(": ")[1] for notice in catalog.notices] == [
+        "has the id one/tide, because 2 skills are called tide",
+        "has the id two/tide, because 2 skills are called tide",
+    ]
+
+
+def test_ids_differ_over_two_roots_too(write_skill_md: Writer, tmp_path: Path) -> None:
+    """Where the paths are equal as well, the whole place is the id."""
+    roots = [write_skill_md(f"{root}/tide").parent for root in ("one", "two")]
+    ids = [skill.id for skill in read_catalog(roots, form="instruction").skills]
+    assert ids == [(tmp_path / root / "tide").as_posix() for root in ("one", "two")]
+
+
+def test_ae15_a_broken_instruction_skill_does_not_hide_the_others(
+    write_skill_md: Writer, tmp_path: Path
+) -> None:
+    """Each broken file is named and the good ones are there; strictly there are more."""
+    write_skill_md("many/a", text="no frontmatter")
+    write_skill_md("many/b", text="---\nname: B\ndescription: d\n---\n")
+    write_skill_md("many/c")
+    catalog = read_catalog([tmp_path / "many"], form="instruction")
+    assert [skill.id for skill in catalog.skills] == ["B", "c"]
+    assert [Path(problem.where).parent.name for problem in catalog.problems] == ["a"]
+    strict = read_catalog([tmp_path / "many"], form="instruction", strict=True)
+    assert [skill.id for skill in strict.skills] == ["c"]
+    assert {Path(problem.where).parent.name for problem in strict.problems} == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "ids"),
+    [
+        (("draft-*",), (), ["draft-x", "draft-y"]),
+        (("*/draft-*",), (), ["draft-y"]),
+        (("**/draft-*",), (), ["draft-x", "draft-y"]),
+        (("deep/**",), (), ["draft-y", "tide"]),
+        (("./deep/*",), (), ["draft-y"]),
+        (("ti?e",), (), ["tide"]),
+        ((), ("**/draft-*",), ["tide"]),
+        (("**",), ("tide",), ["draft-x", "draft-y"]),
+    ],
+)
+def test_globs_choose_by_path_and_by_id(
+    include: tuple[str, ...], exclude: tuple[str, ...], ids: list[str], write_skill_md: Writer, tmp_path: Path
+) -> None:
+    """One star stops at a slash, two do not and may be nothing; a skill is also known by its id."""
+    for folder in ("draft-x", "deep/draft-y", "deep/er/tide"):
+        write_skill_md(f"many/{folder}")
+    assert sorted(instruction_ids(tmp_path / "many", include=include, exclude=exclude)) == ids
+
+
+def test_a_skill_that_is_the_searched_folder_has_its_name(write_skill_md: Writer) -> None:
+    """Globs fit the skill that a path names by the name of its folder."""
+    folder = write_skill_md("tide", text="---\nname: other\ndescription: d\n---\n")
+    assert instruction_ids(folder, include=("tide",)) == ["other"]
+
+
+def test_ae14_a_pattern_from_elsewhere_is_explained(write_skill_md: Writer, tmp_path: Path) -> None:
+    """Where `skills/**` is asked of ./skills, nothing fits, and the error says what to write."""
+    root = write_skill_md("skills/tide").parent
+    catalog = read_catalog([root], form="instruction", include=["skills/**"])
+    (problem,) = catalog.problems
+    assert (problem.where, problem.key) == (str(tmp_path / "skills"), "skill_set.include")
+    assert (problem.expected, problem.found) == ("a skill that fits skills/**", "the path tide")
+    assert problem.hint.endswith("write ** instead of skills/**")
+
+
+def test_a_pattern_that_fits_nothing_is_named_beside_others(write_skill_md: Writer) -> None:
+    """A misspelt pattern is a notice where another one fits, and excluding everything is a problem."""
+    root = write_skill_md("skills/tide").parent
+    catalog = read_catalog([root], form="instruction", include=["tide", "wnd"])
+    assert (len(catalog.skills), catalog.notices) == (1, ("the pattern wnd fits no skill",))
+    (problem,) = read_catalog([root], form="instruction", exclude=["**"]).problems
+    assert (problem.key, problem.found) == ("skill_set.exclude", "the path tide")
+
+
+def test_globs_choose_callable_skills_too(write_skill: Writer, tmp_path: Path) -> None:
+    """One rule for both forms, and a broken skill that is not chosen is no problem."""
+    write_skill("many/a", id="adder")
+    write_skill("many/b", id="BROKEN")
+    catalog = read_catalog([tmp_path / "many"], include=["adder"])
+    assert ([skill.id for skill in catalog.skills], catalog.problems) == (["adder"], ())
+
+
+def test_each_form_says_where_the_other_one_is(
+    write_skill: Writer, write_skill_md: Writer, tmp_path: Path
+) -> None:
+    """Who searches callable skills among instructions is told of --target, and the other way round."""
+    folder = write_skill_md("md/tide")
+    write_skill("json/adder")
+    (problem,) = read_catalog([tmp_path / "md"]).problems
+    assert (
+        problem.hint
+        == "it holds an instruction skill (SKILL.md): name a model to evaluate it, --target MODEL"
+    )
+    (problem,) = read_catalog([folder / "SKILL.md"]).problems
+    assert "--target MODEL" in problem.hint
+    (problem,) = read_catalog([tmp_path / "json"], form="instruction").problems
+    assert (problem.found, "without a --target" in problem.hint) == ("no SKILL.md", True)
+
+
+def test_a_path_without_instruction_skills_is_a_problem(tmp_path: Path) -> None:
+    """A missing path, an empty folder and a file of another name are reported."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "README.md").write_text("x")
+    paths = [tmp_path / "none", tmp_path / "empty", tmp_path / "README.md", Path("x" * 300)]
+    found = [problem.found for problem in read_catalog(paths, form="instruction").problems]
+    assert found == ["nothing there", "no SKILL.md", "the file README.md", "File name too long"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from skilleval.catalog.yaml_text import read_yaml
+from skilleval.catalog.yaml_text import read_yaml, written_yaml
 from skilleval.errors import CatalogError
 
 
@@ -66,3 +66,19 @@ def test_a_few_aliases_cannot_stand_for_more_than_memory_holds(tmp_path: Path) -
     lines = ["a0: &a0 [1, 1]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))]
     path = tmp_path / "a.yaml"
     assert "a document of reasonably many values" in _problem(path, "\n".join(lines).encode())
+
+
+def test_scalars_can_be_kept_as_they_are_written() -> None:
+    """Numbers, truth values and dates are texts, nulls are nulls, and keys that come twice are named by line."""
+    read = written_yaml("a: 1.10\nb: [on, true, 2024-01-31]\nc: ~\na: 0x1F\n", where="x", first_line=2)
+    assert read.value == {"a": "0x1F", "b": ["on", "true", "2024-01-31"], "c": None}
+    assert read.repeated == (("a", 5),)
+
+
+def test_a_piece_of_yaml_is_placed_in_its_file() -> None:
+    """Lines count from where the piece begins, and forbidden characters are refused."""
+    with pytest.raises(CatalogError) as caught:
+        written_yaml("a: b: c", where="x", first_line=2)
+    assert caught.value.problems[0].key == "line 2, column 5"
+    with pytest.raises(CatalogError, match="control characters are not allowed"):
+        written_yaml("a: \0", where="x", first_line=2)
