@@ -10,16 +10,21 @@ from typing import Any
 
 import polars as pl
 
+from skilleval.analytics.arms import ARMS
+from skilleval.analytics.assertion_matrix import assertion_matrix
 from skilleval.analytics.failures import failed_trials, task_matrix
+from skilleval.analytics.judging import JUDGE_ERROR, judge_errors, judge_remarks, judge_spend
 from skilleval.analytics.slices import by_tag
 from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
 from skilleval.analytics.summary import summary
+from skilleval.analytics.uplift import uplift, uplift_by_case
 from skilleval.app.serial import SERIAL
 from skilleval.domain import Status
 from skilleval.errors import ResultsError
 from skilleval.report.build import build_report
 from skilleval.report.document import Report
-from skilleval.results.schema import SCORES, TRIALS
+from skilleval.report.uplift import ArmFrames
+from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS
 from skilleval.results.store import MANIFEST, compact, is_live, read_manifest, scan_table
 
 _FAILURES_SHOWN = 200
@@ -50,15 +55,46 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
     spec = analysis_spec(manifest)
     observed = {"concurrency": loads(folder), "isolation": _isolations(trials)}
     warnings = [*manifest.get("warnings", ()), *_failed_measurements(trials)]
+    # Together, because they share what is dear: reading the rows and joining them.
+    rows, matrix, failures, slices = pl.collect_all(
+        [
+            summary(trials, scores, spec=spec),
+            task_matrix(trials, scores),
+            failed_trials(trials, scores, limit=_FAILURES_SHOWN),
+            by_tag(trials, scores, spec=spec),
+        ]
+    )
     return build_report(
         manifest={**manifest, "observed": observed, "warnings": warnings},
-        summary=summary(trials, scores, spec=spec).collect(),
-        matrix=task_matrix(trials, scores).collect(),
-        failures=failed_trials(trials, scores, limit=_FAILURES_SHOWN).collect(),
+        summary=rows,
+        matrix=matrix,
+        failures=failures,
         gate=manifest["config"]["gate"],
-        slices=by_tag(trials, scores, spec=spec).collect(),
+        slices=slices,
         reused=_reused(trials),
+        arms=_arms(folder, trials, scores, spec),
     )
+
+
+def _arms(folder: Path, trials: pl.LazyFrame, scores: pl.LazyFrame, spec: AnalysisSpec) -> ArmFrames | None:
+    """Compare the arms of instruction skills, and gather what judges took; null for a run that has neither."""
+    judgements = scan_table(folder, JUDGEMENTS)
+    signs = (
+        trials.select(pl.col("mode").is_in(ARMS).any()),
+        judgements.select(pl.len() > 0),
+        scores.select((pl.col("failure_kind") == JUDGE_ERROR).any()),
+    )
+    if not any(found.item() for found in pl.collect_all(signs)):
+        return None
+    frames = {
+        "uplift": uplift(trials, scores, spec=spec),
+        "cases": uplift_by_case(trials, scores, spec=spec),
+        "assertions": assertion_matrix(trials, scores),
+        "remarks": judge_remarks(trials, scores, judgements),
+        "spend": judge_spend(judgements),
+        "errors": judge_errors(trials, scores),
+    }
+    return ArmFrames(**dict(zip(frames, pl.collect_all(frames.values()), strict=True)))
 
 
 def _settled(folder: Path) -> dict[str, Any]:

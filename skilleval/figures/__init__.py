@@ -16,13 +16,14 @@ class Topic:
     """One figure: what it is called, what a reader is told about it, and the module that draws it.
 
     The module offers `chart(summary, threshold)`; it is imported only to draw. `needs` names a column without whose
-    values there is nothing to draw.
+    values there is nothing to draw. `part` names the part of a report whose rows are drawn.
     """
 
     title: str
     caption: str
     module: str
     needs: str = ""
+    part: str = "summary"
 
     def chart(self, summary: pl.DataFrame, threshold: float | None = None) -> alt.LayerChart:
         """Draw the figure of a summary frame; `threshold` is the completion the gate asks for."""
@@ -31,6 +32,16 @@ class Topic:
 
 
 FIGURES: dict[str, Topic] = {
+    "uplift": Topic(
+        title="What the skills add",
+        caption=(
+            "Mean score with the skill less that of the baseline, over the cases graded in both arms (point), and its "
+            "interval (line). Right of zero the skill helps; a line that crosses zero may be chance."
+        ),
+        module="skilleval.figures.uplift",
+        needs="uplift",
+        part="uplift",
+    ),
     "completion": Topic(
         title="Completion rate by skill",
         caption=(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skilleval.report.columns import metric_columns, number, row_names, tally, words
 from skilleval.report.document import (
     Cause,
+    Conclusion,
     Excerpt,
     FailedTrial,
     MatrixCell,
@@ -20,6 +21,7 @@ from skilleval.report.document import (
 )
 from skilleval.report.manifest import optional_text, plain, provenance, run_facts, text, whole
 from skilleval.report.text import one_line
+from skilleval.report.uplift import ArmFrames, ArmParts, arm_parts, is_gated, uplift_summary
 from skilleval.report.verdict import Gate, Interruption, conclusion
 
 if TYPE_CHECKING:
@@ -38,9 +40,11 @@ def build_report(  # noqa: PLR0913 - one argument a source of the report
     gate: Mapping[str, Any],
     slices: pl.DataFrame | None = None,
     reused: Mapping[str, int] | None = None,
+    arms: ArmFrames | None = None,
 ) -> Report:
     """Put a report together; keys the manifest lacks are left empty, columns a frame lacks are not known."""
-    rows = _best_first(_rows(summary))
+    compared = ArmParts() if arms is None else arm_parts(arms)
+    rows = _best_first(_rows(summary if arms is None else _with_judge_errors(summary, arms)))
     manifest = plain(manifest)
     minimum = gate.get("min_completion")
     threshold = None if minimum is None else float(minimum)
@@ -49,9 +53,9 @@ def build_report(  # noqa: PLR0913 - one argument a source of the report
     return Report(
         title=_title(run),
         run=run,
-        verdict=conclusion(
+        verdict=_verdict(
             rows,
-            row_names(rows),
+            compared,
             gate=None
             if threshold is None
             else Gate(threshold=threshold, decides=bool(gate.get("exit_on_fail"))),
@@ -66,7 +70,38 @@ def build_report(  # noqa: PLR0913 - one argument a source of the report
         provenance=provenance(manifest, rows, reused or {}),
         causes=_causes(failed),
         slices=() if slices is None else tuple(_slice(row) for row in _rows(slices)),
+        uplift=compared.uplift,
+        uplift_cases=compared.cases,
+        assertions=compared.assertions,
+        judge_spend=compared.judge_spend,
     )
+
+
+def _verdict(
+    rows: Sequence[Row], compared: ArmParts, *, gate: Gate | None, interruption: Interruption | None
+) -> Conclusion:
+    """Sum the run up: first what the skills add, then how they did; what a baseline fails is no fault of theirs."""
+    own = [
+        (row, name)
+        for row, name in zip(rows, row_names(rows), strict=True)
+        if is_gated(row, compared=bool(compared.uplift))
+    ]
+    told = conclusion(
+        [row for row, _ in own], [name for _, name in own], gate=gate, interruption=interruption
+    )
+    if not compared.uplift:
+        return told
+    added = uplift_summary(compared.uplift)
+    return Conclusion(state=told.state, sentence=f"{added}. {told.sentence}")
+
+
+def _with_judge_errors(summary: pl.DataFrame, arms: ArmFrames) -> pl.DataFrame:
+    """Add how many trials a judge could not judge, where a judge was asked at all."""
+    if arms.errors.is_empty() and arms.spend.is_empty():
+        return summary
+    keys = [key for key in arms.errors.columns if key != "n_judge_errors"]
+    joined = summary.join(arms.errors, on=keys, how="left", nulls_equal=True)
+    return joined.with_columns(joined["n_judge_errors"].fill_null(0))
 
 
 def _interruption(run: RunFacts) -> Interruption | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skilleval.figures import FIGURES
+from skilleval.figures import FIGURES, Topic
 from skilleval.report.columns import words
 from skilleval.report.document import Report, Row
 from skilleval.report.text import one_line
@@ -15,7 +16,7 @@ from skilleval.report.value_rules import Kind, kind_of
 if TYPE_CHECKING:
     import polars as pl
 
-_NAMES = ("skill_id", "skill_version", "scorer", "model", "adapter", "sandbox", "mode")
+_NAMES = ("name", "baseline", "skill_id", "skill_version", "scorer", "model", "adapter", "sandbox", "mode")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,22 +30,30 @@ class Figure:
 
 
 def figures(report: Report) -> tuple[Figure, ...]:
-    """Draw every figure; there is nothing to draw without rows."""
-    import polars as pl
-
+    """Draw every figure of which the report has rows."""
     if not report.summary:
         return ()
-    summary = pl.DataFrame(_visible(report.summary), schema=_schema(report.summary))
+    parts: dict[str, Sequence[Row]] = {
+        "summary": report.summary,
+        "uplift": [_texts_and_numbers(dataclasses.asdict(one)) for one in report.uplift],
+    }
     return tuple(
-        Figure(
-            name=name,
-            title=topic.title,
-            caption=topic.caption,
-            spec=topic.chart(summary, report.threshold).to_dict(),
-        )
+        _figure(name, topic, parts[topic.part], report.threshold)
         for name, topic in FIGURES.items()
-        if not topic.needs or any(row.get(topic.needs) is not None for row in report.summary)
+        if not topic.needs or any(row.get(topic.needs) is not None for row in parts[topic.part])
     )
+
+
+def _figure(name: str, topic: Topic, rows: Sequence[Row], threshold: float | None) -> Figure:
+    import polars as pl
+
+    frame = pl.DataFrame(_visible(rows), schema=_schema(rows))
+    spec = topic.chart(frame, threshold).to_dict()
+    return Figure(name=name, title=topic.title, caption=topic.caption, spec=spec)
+
+
+def _texts_and_numbers(values: Mapping[str, Any]) -> Row:
+    return {key: value for key, value in values.items() if not isinstance(value, tuple | list)}
 
 
 def _visible(rows: Sequence[Row]) -> list[dict[str, Any]]:

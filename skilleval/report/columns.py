@@ -115,6 +115,14 @@ _REUSED_COST = MetricColumn(
     doc="what the attempts of earlier runs had cost there",
     absent="no price is known",
 )
+_JUDGE_ERRORS = MetricColumn(
+    key="n_judge_errors",
+    label="judge errors",
+    unit="trials",
+    style=Style.COUNT,
+    doc="trials with a check that the judge could not judge; the check is ungraded, so that no rate counts it",
+    absent="no judge was asked",
+)
 _COMPOSITE = MetricColumn(
     key="composite",
     label="composite",
@@ -128,15 +136,24 @@ _COMPOSITE = MetricColumn(
 def metric_columns(rows: Sequence[Row]) -> tuple[MetricColumn, ...]:
     """Choose the columns: start times, tokens and cost where a row knows one, both means where they differ."""
     known = [column for column in _WHERE_KNOWN if any(row.get(column.key) is not None for row in rows)]
-    known += [_REUSED_COST] if any(number(row, _REUSED_COST.key) for row in rows) else []
+    known += [
+        column for column in (_REUSED_COST, _JUDGE_ERRORS) if any(number(row, column.key) for row in rows)
+    ]
     first, *rest = _ALWAYS
     macro = [MACRO] if any(differs(row, MACRO.key) for row in rows) else []
     return (first, *macro, *rest, *known, _COMPOSITE)
 
 
 def row_names(rows: Sequence[Row]) -> list[str]:
-    """Name the rows, each by a short line that is safe to look at."""
-    return short_names(row_labels(rows), rows)
+    """Name the rows, each by a short line that is safe to look at; with its mode where there are several."""
+    labels = row_labels(rows)
+    if len({row.get("mode") for row in rows}) > 1:
+        labels = [_with_mode(label, words(row, "mode")) for label, row in zip(labels, rows, strict=True)]
+    return short_names(labels, rows)
+
+
+def _with_mode(label: str, mode: str) -> str:
+    return label if not mode or mode in label.split(" · ") else f"{label} · {mode}"
 
 
 def number(row: Row, key: str) -> float | None:

@@ -15,10 +15,14 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from skilleval.errors import Problem, ResultsError
+from skilleval.report.arms import Assertion, JudgeSpend, Uplift, UpliftCase
 from skilleval.report.numbers import Style
 from skilleval.report.value_rules import value_problems
 
 SCHEMA = "skilleval.report/1"
+OF_ARMS = ("uplift", "uplift_cases", "assertions", "judge_spend")
+"""The parts that only a comparison of arms, or a judge, fills: where they are empty, a document lacks them."""
+
 _CELL = 3  # depth of a value of the summary: its part, row and column
 
 Row = Mapping[str, str | int | float | bool | None]
@@ -221,13 +225,18 @@ class Report:
     provenance: Provenance
     causes: tuple[Cause, ...] = ()
     slices: tuple[TagSlice, ...] = ()
+    uplift: tuple[Uplift, ...] = ()
+    uplift_cases: tuple[UpliftCase, ...] = ()
+    assertions: tuple[Assertion, ...] = ()
+    judge_spend: tuple[JudgeSpend, ...] = ()
     schema: str = SCHEMA
 
 
 def to_json(report: Report) -> dict[str, Any]:
     """Give the report as plain JSON values, the schema first."""
     fields = dataclasses.asdict(report)
-    return {"schema": fields.pop("schema"), **fields}
+    known = {name: value for name, value in fields.items() if value or name not in OF_ARMS}
+    return {"schema": known.pop("schema"), **known}
 
 
 def from_json(text: str, *, where: str = "report") -> Report:

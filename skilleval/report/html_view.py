@@ -11,10 +11,11 @@ from skilleval.report.cases import SkillCases, skill_cases
 from skilleval.report.causes import SkillCause, skill_causes
 from skilleval.report.columns import interval_text, number, row_names, value_text, words
 from skilleval.report.document import MatrixCell, MetricColumn, Report, Row
-from skilleval.report.flags import SHAPES, Flag, Kind, cell_kind, row_flags
+from skilleval.report.flags import SHAPES, Flag, Kind, cell_kind
 from skilleval.report.numbers import DASH
 from skilleval.report.phrases import all_of
 from skilleval.report.text import one_line
+from skilleval.report.uplift import remarks
 
 _CONDITION = ("adapter", "model", "sandbox", "mode")
 
@@ -150,7 +151,7 @@ def _skills(report: Report, cases: Sequence[SkillCases]) -> tuple[SkillRow, ...]
             low=_share(row, "ci_low"),
             rate=_share(row, "completion_rate"),
             high=_share(row, "ci_high"),
-            flags=row_flags(row, report.threshold),
+            flags=remarks(report, row),
             cells=tuple(_metric(column, row) for column in report.columns),
             told=told.get((words(row, "condition_id"), words(row, "scorer")), ""),
         )

@@ -18,6 +18,14 @@ from skilleval.report.facts import STATE_SHAPES, origins, run_line
 from skilleval.report.html_view import page, target
 from skilleval.report.numbers import DASH, count, duration, rate
 from skilleval.report.text import LAYOUT, escaped, json_text, one_line, pieces, script_json
+from skilleval.report.uplift import FINDINGS
+from skilleval.report.uplift_tables import (
+    assertion_table,
+    case_table,
+    judge_table,
+    signal_counts,
+    uplift_table,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,6 +52,11 @@ def render(report: Report) -> str:
         absences=absences(report.columns, report.summary),
         origins=origins(report),
         config=json_text(dict(report.provenance.config), indent=2) if report.provenance.config else "",
+        uplift=uplift_table(report),
+        uplift_cases=case_table(report),
+        assertions=assertion_table(report),
+        signals=signal_counts(report),
+        judges=judge_table(report),
         hidden_failures=max(report.n_failures - len(report.failures), 0),
         policy=POLICY,
         style=_inline("report.css"),
@@ -80,6 +93,7 @@ def _environment() -> Environment:
         "is_long": _is_long,
         "repeats": _repeats,
         "reply_shape": REPLY_SHAPE,
+        "finding_shapes": FINDINGS,
     }
     return environment
 

@@ -13,14 +13,24 @@ from skilleval.report.causes import skill_causes
 from skilleval.report.columns import absences, interval_text, row_names, value_text, words
 from skilleval.report.document import Conclusion, Excerpt, MatrixCell, MetricColumn, Report, Row
 from skilleval.report.facts import STATE_SHAPES, origins, run_line
-from skilleval.report.flags import SHAPES, Kind, cell_kind, row_flags
+from skilleval.report.flags import SHAPES, Kind, cell_kind
 from skilleval.report.markdown_text import escape, fenced
 from skilleval.report.numbers import DASH, count, counted, duration
 from skilleval.report.text import json_text
+from skilleval.report.uplift import FINDINGS, remarks
+from skilleval.report.uplift_tables import (
+    TextTable,
+    assertion_table,
+    case_table,
+    judge_table,
+    signal_counts,
+    uplift_table,
+)
 
 _MAX_TASKS = 10
 _MAX_TEXT = 600
 _MAX_DISAGREEMENTS = 20
+_MAX_ROWS = 50
 _SEVERAL = 2
 
 
@@ -31,10 +41,12 @@ def render(report: Report) -> str:
         " · ".join(escape(fact) for fact in run_line(report.run)),
         _verdict(report.verdict),
         *_summary(report),
+        *_uplift(report),
         *_matrix(report),
         *_disagreements(report),
         *_tags(report),
         *_failures(report),
+        *_judging(report),
         *_provenance(report),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -73,9 +85,9 @@ def _heading(column: MetricColumn) -> str:
 
 
 def _row(report: Report, name: str, row: Row) -> list[str]:
-    remarks = [f"{flag.shape} {escape(flag.text)}" for flag in row_flags(row, report.threshold)]
+    told = [f"{flag.shape} {escape(flag.text)}" for flag in remarks(report, row)]
     values = [f"{value_text(column, row)} {interval_text(column, row)}".strip() for column in report.columns]
-    return [escape(name), _amount(row), *values, ", ".join(remarks)]
+    return [escape(name), _amount(row), *values, ", ".join(told)]
 
 
 def _amount(row: Row) -> str:
@@ -83,6 +95,35 @@ def _amount(row: Row) -> str:
     return (
         f"{words(row, 'n_tasks') or '–'} × {words(row, 'n_repeats') or '–'}" if n_tasks or n_repeats else "–"
     )
+
+
+def _uplift(report: Report) -> list[str]:
+    """Show what the skills add: the sentences first, then the figures, then what they rest on."""
+    table = uplift_table(report)
+    if table is None:
+        return []
+    told = []
+    for one in report.uplift:
+        told.append(f"- {FINDINGS.get(one.finding, '')} {escape(one.sentence)}")
+        told += [f"  - ▲ {escape(caveat)}" for caveat in one.caveats]
+    parts = [f"## {table.title}", "\n".join(told), *_text_table(table)]
+    if (cases := case_table(report)) is not None:
+        parts += [f"### {cases.title}", *_text_table(cases)]
+    if (assertions := assertion_table(report)) is not None:
+        parts += [f"### {assertions.title}", signal_counts(report), *_text_table(assertions)]
+    return parts
+
+
+def _judging(report: Report) -> list[str]:
+    table = judge_table(report)
+    return [] if table is None else [f"## {table.title}", *_text_table(table)]
+
+
+def _text_table(table: TextTable) -> list[str]:
+    rows = [[escape(text) for text in row] for row in table.rows[:_MAX_ROWS]]
+    more = len(table.rows) - len(rows)
+    note = f"{counted(more, 'more row')} {'is' if more == 1 else 'are'} in the JSON report." if more else ""
+    return [table.note, _table([escape(name) for name in table.header], table.numeric, rows), note]
 
 
 def _matrix(report: Report) -> list[str]:

@@ -16,6 +16,7 @@ THIN_SPACE = "\u2009"
 
 _SECONDS_FROM_MS = 10_000
 _CENTS_FROM_USD = Decimal("0.1")
+_SMALLEST_P = 0.001
 _WIDE = Context(prec=700)  # every finite float fits, so no number a file may hold is refused
 
 
@@ -82,6 +83,25 @@ def money(value_usd: float | None) -> str:
     if amount == 0 or abs(amount) >= _CENTS_FROM_USD:
         return _grouped(_rounded(Decimal(str(value_usd)), Decimal("0.01")))
     return _trimmed(amount)
+
+
+def signed(value: float | None, style: Style) -> str:
+    """Write a difference with its sign, `+0.42`; zero has none."""
+    text = shown(value, style)
+    return f"+{text}" if value is not None and math.isfinite(value) and value > 0 else text
+
+
+def signed_interval(low: float | None, high: float | None) -> str:
+    """Write both ends of the interval of a difference, `[−0.1, +0.3]`; a dash where an end is not known."""
+    ends = [signed(end, Style.RATE) for end in (low, high)]
+    return DASH if DASH in ends else f"[{', '.join(ends)}]"
+
+
+def p_text(value: float | None) -> str:
+    """Write a p value: `p = 0.031`, `p < 0.001`; empty where there is none."""
+    if value is None or not math.isfinite(value):
+        return ""
+    return f"p < {_SMALLEST_P:g}" if value < _SMALLEST_P else f"p = {_trimmed(_significant(value, 2))}"
 
 
 def _significant(value: float, digits: int) -> Decimal:

@@ -13,9 +13,11 @@ from skilleval.report.causes import skill_causes
 from skilleval.report.columns import differs, interval_text, row_names, tally, value_text, words
 from skilleval.report.document import MetricColumn, Report, Row, State
 from skilleval.report.facts import STATE_SHAPES, run_line
-from skilleval.report.flags import Kind, row_flags
+from skilleval.report.flags import Kind
 from skilleval.report.numbers import DASH, THIN_SPACE, count
 from skilleval.report.text import one_line
+from skilleval.report.uplift import FINDINGS, remarks
+from skilleval.report.uplift_tables import judge_table, signal_counts, uplift_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -54,7 +56,8 @@ def table(report: Report, *, width: int | None = None) -> RenderableType:
     head = [*facts, *_verdict(report, width)]
     rows = [Text(line) for line in _skills(report, width)]
     tail = [*_remarks(report, width), *_causes(report, width)]
-    lines = [*head, *([Text(""), *rows] if rows else []), *([Text(""), *tail] if tail else [])]
+    blocks = [rows, _uplift(report, width), tail, _judging(report, width)]
+    lines = [*head, *(line for block in blocks if block for line in (Text(""), *block))]
     for line in lines:
         line.no_wrap, line.overflow = True, "ignore"
     return Group(*lines)
@@ -173,12 +176,47 @@ def _remarks(report: Report, width: int | None) -> list[Text]:
 
     lines = []
     for name, row in zip(row_names(report.summary), report.summary, strict=True):
-        for flag in row_flags(row, report.threshold):
+        for flag in remarks(report, row):
             first, *rest = _wrapped(f"{flag.shape} {name}: {flag.text}", width, _INDENT)
             styled = Text(first)
             styled.stylize(_FLAG_STYLES[flag.kind], 0, len(f"{flag.shape} {name}"))
             lines += [styled, *(Text(line) for line in rest)]
     return lines
+
+
+def _uplift(report: Report, width: int | None) -> list[Text]:
+    """Say what the skills add, with the table of figures where it fits."""
+    from rich.text import Text
+
+    found = uplift_table(report)
+    if found is None:
+        return []
+    cells = [[(one_line(text),) for text in row] for row in (found.header, *found.rows)]
+    drawn = _drawn(cells)
+    fits = width is None or max(map(_cells_wide, drawn)) <= width
+    lines = [f"{found.title}:", *(drawn if fits else [])]
+    for one in report.uplift:
+        lines += _wrapped(f"{FINDINGS.get(one.finding, '')} {one_line(one.sentence)}", width, _INDENT)
+        for caveat in one.caveats:
+            lines += _wrapped(f"{_INDENT}▲ {one_line(caveat)}", width, _INDENT * 2)
+    signals = signal_counts(report)
+    lines += _wrapped(f"assertions: {signals}", width, _INDENT) if signals else []
+    return [Text(line) for line in lines]
+
+
+def _judging(report: Report, width: int | None) -> list[Text]:
+    """Say what judging took, a line a judge."""
+    from rich.text import Text
+
+    found = judge_table(report)
+    if found is None:
+        return []
+    told = [
+        " · ".join(f"{name} {text}" for name, text in zip(found.header, row, strict=True))
+        for row in found.rows
+    ]
+    lines = [line for row in told for line in _wrapped(f"{_INDENT}{one_line(row)}", width, _INDENT * 2)]
+    return [Text(line) for line in (f"{found.title}:", *lines)]
 
 
 def _causes(report: Report, width: int | None) -> list[Text]:

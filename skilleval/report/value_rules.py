@@ -26,20 +26,26 @@ class Kind(StrEnum):
     WHOLE = "a whole number, 0 or more"
     SHARE = "a number from 0 to 1"
     AMOUNT = "a number, 0 or more"
+    DIFFERENCE = "a number from -1 to 1"
     TEXT = "a text"
 
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"n_eff|clustered_se|repeat_rate_sd_\w+|\w+_(ms|usd)", Kind.AMOUNT),
+    (r"(tokens|seconds|usd)_(candidate|baseline|ratio)", Kind.AMOUNT),
     (r"n|n_\w+|\w+_tokens|k|repeat|length|min_task_graded", Kind.WHOLE),
     (r"rate|\w+_rate|completion_(rate_macro|low|high)|ci_(low|high)|threshold", Kind.SHARE),
     (r"partial_score|pass_(at|hat)_k|repeat_rate_mean|consistency", Kind.SHARE),
+    (r"(score|rate|passed)_(candidate|baseline)|p_value", Kind.SHARE),
     (r"latency_term|speed|reliability|composite", Kind.SHARE),
     (r"\w+_(id|version|digest|method|reason)|scorer|adapter|model|sandbox|mode|isolation", Kind.TEXT),
+    (r"name|baseline", Kind.TEXT),
+    (r"(|passed_)uplift(|_low|_high|_discriminating)", Kind.DIFFERENCE),
 )
 _RANGES = (("ci_low", "ci_high"), ("completion_low", "completion_high"))
 _OF_REPORT = ("threshold", "n_failures")
 _PARTS = ("run", "summary", "matrix", "failures", "causes", "slices")
+_OPTIONAL_PARTS = ("uplift", "uplift_cases", "assertions", "judge_spend")
 
 
 @cache
@@ -51,7 +57,7 @@ def kind_of(name: str) -> Kind | None:
 def value_problems(document: Mapping[str, Any], where: str) -> Iterator[Problem]:
     """Find the values of a report, as plain JSON, that cannot be what their names say; null is always possible."""
     yield from _problems({name: document[name] for name in _OF_REPORT}, "", where)
-    for name in _PARTS:
+    for name in (*_PARTS, *(part for part in _OPTIONAL_PARTS if part in document)):
         part = document[name]
         for place, values in [(name, part)] if isinstance(part, Mapping) else _placed(name, part):
             yield from _problems(values, f"{place}.", where)
@@ -84,7 +90,9 @@ def _fits(value: Any, kind: Kind) -> bool:
         return False
     if kind is Kind.WHOLE:
         return isinstance(value, int) and 0 <= value <= _LARGEST
-    return -_SLACK <= value <= 1 + _SLACK if kind is Kind.SHARE else 0 <= value <= sys.float_info.max
+    if kind is Kind.AMOUNT:
+        return 0 <= value <= sys.float_info.max
+    return (0 if kind is Kind.SHARE else -1) - _SLACK <= value <= 1 + _SLACK
 
 
 def _problem(where: str, key: str, expected: str, found: object) -> Problem:

@@ -13,7 +13,7 @@ import pytest
 
 from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
 from skilleval.analytics.summary import summary
-from skilleval.results.schema import SCORES, TRIALS, Kind, Table, polars_schema
+from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, Kind, Table, polars_schema
 
 _CASES = Path(__file__).parents[1] / "data" / "cases.jsonl"
 _NEUTRAL: dict[Kind, Any] = {
@@ -148,3 +148,30 @@ def summary_row() -> Callable[..., dict[str, Any]]:
 def case() -> Callable[[str], Any]:
     """Read the input of one fault case."""
     return _case
+
+
+def _arms(
+    columns: Mapping[str, Mapping[str, Any]] | None = None, **modes: Sequence[Sequence[object]]
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Build both frames of one skill in several modes, each from a table of tasks × repeats."""
+    trials: list[pl.LazyFrame] = []
+    scores: list[pl.LazyFrame] = []
+    for mode, tasks in modes.items():
+        given = {"condition_id": mode} | dict((columns or {}).get(mode, {}))
+        for found, frame in zip(_grid(tasks, mode=mode, **given), (trials, scores), strict=True):
+            frame.append(found.with_columns(trial_id=pl.concat_str(pl.lit(f"{mode}/"), "trial_id")))
+    return pl.concat(trials), pl.concat(scores)
+
+
+@pytest.fixture(scope="session")
+def arms() -> Callable[..., tuple[pl.LazyFrame, pl.LazyFrame]]:
+    """Build both frames of one skill in several modes; the first argument gives columns of trials by mode."""
+    return _arms
+
+
+@pytest.fixture(scope="session")
+def judgements_of() -> Callable[[Sequence[Mapping[str, Any]]], pl.LazyFrame]:
+    """Build a frame of calls of judges."""
+    return lambda rows: _frame(
+        JUDGEMENTS, [{"run_id": "r", "check_id": "a1", "scorer": "exact", **row} for row in rows]
+    )

@@ -95,3 +95,13 @@ def test_ids_that_differ_in_the_middle_alone_stay_whole() -> None:
     first, second, third = row_names([{"skill_id": one} for one in ids])
     assert [first, second] == ids[:2]
     assert len(third) == 60
+
+
+def test_each_of_several_modes_is_named() -> None:
+    """Where arms are compared every row says which it is, also where its version would tell it apart."""
+    rows = [
+        {"skill_id": "s", "skill_version": version, "mode": mode}
+        for version, mode in (("2", "with_skill"), ("2", "without_skill"), ("1", "old_skill"))
+    ]
+    assert row_names(rows) == ["s · 2 · with_skill", "s · 2 · without_skill", "s · 1 · old_skill"]
+    assert row_names(rows[:1]) == ["s"]

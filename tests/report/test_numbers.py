@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilleval.report.numbers import DASH, Style, count, duration, interval, money, rate, shown
+from skilleval.report.numbers import (
+    DASH,
+    Style,
+    count,
+    duration,
+    interval,
+    money,
+    p_text,
+    rate,
+    shown,
+    signed,
+    signed_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +104,29 @@ def test_money_is_written_to_the_cent_or_finer(value: float | None, text: str) -
 def test_a_count_is_grouped_by_thin_spaces(value: float | None, text: str) -> None:
     """Thousands are apart by a thin space."""
     assert count(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "–"), (0.0, "0"), (0.42, "+0.42"), (-0.1, "\u22120.1"), (float("nan"), "–")]
+)
+def test_a_difference_has_its_sign(value: float | None, text: str) -> None:
+    """More is marked as more, less as less, and nothing as neither."""
+    assert signed(value, Style.RATE) == text
+
+
+def test_an_interval_of_a_difference_has_both_signs() -> None:
+    """Where it lies is seen at once; half an interval is none."""
+    assert signed_interval(-0.1, 0.3) == "[\u22120.1, +0.3]"
+    assert signed_interval(None, 0.3) == "–"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, ""), (0.002, "p = 0.002"), (0.03125, "p = 0.031"), (1.0, "p = 1"), (0.0009, "p < 0.001")],
+)
+def test_a_p_value_has_two_digits_or_a_bound(value: float | None, text: str) -> None:
+    """Below a thousandth only the bound is written."""
+    assert p_text(value) == text
 
 
 @given(st.one_of(st.none(), st.floats(), st.integers(-(10**30), 10**30)), st.sampled_from(Style))

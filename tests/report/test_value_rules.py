@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from arm_frames import UPLIFT, arm_report
 from reports import CALCULATOR, FLAKY, WRONG, demo_report, report_of
 
 from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
@@ -15,7 +16,13 @@ from skilleval.report.document import Report, from_json, to_json
 from skilleval.report.value_rules import Kind, kind_of, value_problems
 from skilleval.results.schema import SCORES, TRIALS, polars_schema
 
-KINDS = {Kind.WHOLE: pl.Int64(), Kind.AMOUNT: pl.Float64(), Kind.SHARE: pl.Float64(), Kind.TEXT: pl.String()}
+KINDS = {
+    Kind.DIFFERENCE: pl.Float64(),
+    Kind.WHOLE: pl.Int64(),
+    Kind.AMOUNT: pl.Float64(),
+    Kind.SHARE: pl.Float64(),
+    Kind.TEXT: pl.String(),
+}
 SPEC = AnalysisSpec(
     preset=Preset.DEFAULT,
     level=0.95,
@@ -111,3 +118,15 @@ def test_what_is_accepted_can_be_drawn(value: Any) -> None:
 def test_rounding_in_the_last_place_is_no_fault() -> None:
     """A mean of ones may come out a hair above one."""
     assert not list(value_problems(to_json(report_of(CALCULATOR | {"composite": 1 + 1e-12})), ""))
+
+
+def test_a_part_that_compares_arms_is_held_against_the_rules_too() -> None:
+    """A difference of shares lies between −1 and 1, a score between 0 and 1; below zero alone is no fault."""
+    document = stored(arm_report(uplift=[UPLIFT | {"uplift": -0.5, "uplift_low": -1.0, "uplift_high": 0.0}]))
+    assert not list(value_problems(document, ""))
+    document["uplift"][0] |= {"uplift": -1.5, "score_baseline": -0.5, "n_cases": -1}
+    assert refusals(document) == {
+        "uplift[0].uplift": "a number from -1 to 1",
+        "uplift[0].score_baseline": "a number from 0 to 1",
+        "uplift[0].n_cases": "a whole number, 0 or more",
+    }
