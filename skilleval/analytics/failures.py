@@ -58,6 +58,8 @@ _SHOWN = (
 )
 _CAUSES_TOLD = 3
 _CAUSE_LENGTH = 300
+_ONLY_CHECK = "0"
+"""The id of the check of a scorer that looks at one thing."""
 _MATRIX_KEYS = (
     "benchmark_id",
     "benchmark_version",
@@ -113,7 +115,7 @@ def _explained(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
     """Give every trial that did not pass, with what the attempt and the checks say of the cause."""
     outcomes = trial_outcomes(trials, scores).filter(pl.col("verdict") != Verdict.PASSED.value)
     reasons = summarise(
-        scores.filter(pl.col("passed").fill_null(value=False).not_()),
+        scores.filter(pl.col("passed").fill_null(value=False).not_()).with_columns(reason=_said_of_check()),
         by=(*TRIAL_KEYS, "scorer"),
         metrics=(_lines("reason"), _lines("evidence")),
     )
@@ -122,9 +124,16 @@ def _explained(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
+def _said_of_check() -> pl.Expr:
+    """Give the reason of a check, behind its name where it is one of several."""
+    named = (pl.col("check_id") != _ONLY_CHECK) & (pl.col("check") != "") & (pl.col("reason") != "")
+    return pl.when(named).then(pl.format("{}: {}", "check", "reason")).otherwise("reason")
+
+
 def _counted_causes(failed: pl.LazyFrame) -> pl.LazyFrame:
     broke = pl.col("status") != Status.COMPLETED.value
-    said = pl.coalesce(pl.when(broke).then(pl.col("message")), "reason", "message", pl.lit(""))
+    reasons = pl.col("reason").str.replace_all("\n", "; ", literal=True)
+    said = pl.coalesce(pl.when(broke).then(pl.col("message")), reasons, "message", pl.lit(""))
     named = failed.with_columns(
         wrong_answer=~broke & (pl.col("verdict") == Verdict.FAILED.value),
         kind=pl.coalesce("failure_kind", pl.when(broke).then(pl.col("status")), "verdict"),

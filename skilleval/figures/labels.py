@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_TELLING = ("skill_version", "model", "adapter", "sandbox", "mode", "benchmark_id", "benchmark_version")
+_TELLING = ("mode", "skill_version", "model", "adapter", "sandbox", "benchmark_id", "benchmark_version")
 
 _CONDITION = ("condition_id", "benchmark_id", "benchmark_version")
 

@@ -29,7 +29,10 @@ _SCHEMA = {
     "n_latency": pl.Int64(),
     "n_censored": pl.Int64(),
     "colour": pl.String(),
+    "mode": pl.String(),
 }
+_DASHES = {"without_skill": [6, 4], "old_skill": [2, 3]}
+"""Baselines are dashed: in the colour of their skill they would look like it."""
 _HEIGHT = 220
 _WIDE_RANGE = 50  # from here on a linear axis would press the fast skills into one line
 
@@ -46,12 +49,21 @@ def chart(summary: pl.DataFrame, threshold: float | None = None) -> alt.LayerCha
     legend = alt.Legend(title=None, symbolType="stroke", symbolSize=300, symbolStrokeWidth=3, columns=4)
     colour = alt.Stroke("row:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
     base = alt.Chart(data).encode(x=_time(data), y=_share(), tooltip=_tooltip())
-    lines = base.mark_line(interpolate="step-after", strokeWidth=2.5).encode(stroke=colour)
+    lines = base.mark_line(interpolate="step-after", strokeWidth=2.5).encode(stroke=colour, **_dashes(data))
     points = base.mark_point(filled=True, size=120, opacity=0)  # what the pointer finds
     drawn: alt.LayerChart = alt.LayerChart(layer=[lines, points]).properties(
         width="container", height=_HEIGHT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
     )
     return themed(drawn)
+
+
+def _dashes(data: pl.DataFrame) -> dict[str, alt.StrokeDash]:
+    """Tell arms apart, where there are several."""
+    modes = data["mode"].unique(maintain_order=True).to_list()
+    if len(modes) < 2:  # noqa: PLR2004 - one arm is drawn as ever
+        return {}
+    scale = alt.Scale(domain=modes, range=[_DASHES.get(mode, [1, 0]) for mode in modes])
+    return {"strokeDash": alt.StrokeDash("mode:N", scale=scale, legend=alt.Legend(title=None))}
 
 
 def _plotted(summary: pl.DataFrame) -> pl.DataFrame:
@@ -79,6 +91,7 @@ def _points(row: Mapping[str, Any], name: str, colours: Mapping[str, str]) -> Se
             "n_latency": row.get("n_latency"),
             "n_censored": row.get("n_censored"),
             "colour": colours[str(row.get("skill_id") or "")],
+            "mode": str(row.get("mode") or ""),
         }
         for column, share in _PERCENTILES
         if row.get(column) is not None

@@ -145,15 +145,8 @@ def metric_columns(rows: Sequence[Row]) -> tuple[MetricColumn, ...]:
 
 
 def row_names(rows: Sequence[Row]) -> list[str]:
-    """Name the rows, each by a short line that is safe to look at; with its mode where there are several."""
-    labels = row_labels(rows)
-    if len({row.get("mode") for row in rows}) > 1:
-        labels = [_with_mode(label, words(row, "mode")) for label, row in zip(labels, rows, strict=True)]
-    return short_names(labels, rows)
-
-
-def _with_mode(label: str, mode: str) -> str:
-    return label if not mode or mode in label.split(" · ") else f"{label} · {mode}"
+    """Name the rows, each by a short line that is safe to look at."""
+    return short_names(row_labels(rows), rows)
 
 
 def number(row: Row, key: str) -> float | None:

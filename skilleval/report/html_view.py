@@ -166,7 +166,8 @@ def _skill_id(row: Row) -> str:
 
 def _details(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     """Give the version of each skill, and how it was driven where the rows differ in that."""
-    telling = [key for key in _CONDITION if len({row.get(key) for row in rows}) > 1]
+    # The mode stands in the name already, where rows differ in it.
+    telling = [key for key in _CONDITION if key != "mode" and len({row.get(key) for row in rows}) > 1]
     found = []
     for row in rows:
         shown = [(key, words(row, key)) for key in telling if words(row, key)]

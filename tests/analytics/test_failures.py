@@ -24,7 +24,7 @@ def test_only_what_did_not_pass_is_listed(grid: Grid) -> None:
 
 
 def test_a_failure_carries_what_explains_it(trials_of: Build, scores_of: Build) -> None:
-    """Reasons of the checks that did not pass stand in check order, beside input, expectation and output."""
+    """Reasons of the checks that did not pass stand in check order, each behind its check, beside what was asked."""
     trials = trials_of(
         [
             {
@@ -39,14 +39,14 @@ def test_a_failure_carries_what_explains_it(trials_of: Build, scores_of: Build) 
         ]
     )
     checks: list[dict[str, Any]] = [
-        {"check_id": "c", "score": None, "reason": "judge is out"},
-        {"check_id": "a", "score": 0.0, "reason": "wrong", "evidence": "3"},
+        {"check_id": "c", "check": "", "score": None, "reason": "judge is out"},
+        {"check_id": "a", "check": "says 2", "score": 0.0, "reason": "wrong", "evidence": "3"},
         {"check_id": "b", "score": 1.0, "reason": "fine", "evidence": "!"},
         {"check_id": "d", "score": 0.0, "reason": "", "evidence": ""},
     ]
     row = failed_trials(trials, scores_of([{"trial_id": "x"} | check for check in checks]), 1).collect()
     names = ["reason", "evidence", "input", "expected", "output", "stdout", "stderr"]
-    assert row.select(names).row(0) == ("wrong\njudge is out", "3", "[1]", "[2]", "3", "so", "oh")
+    assert row.select(names).row(0) == ("says 2: wrong\njudge is out", "3", "[1]", "[2]", "3", "so", "oh")
 
 
 def test_a_limit_is_shared_out_and_the_whole_number_told(grid: Grid) -> None:
