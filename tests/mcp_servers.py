@@ -132,12 +132,13 @@ def replies_of(
     pause_s: float = 0.0,
     **options: Any,
 ) -> list[Reply]:
-    """Make the calls one after the other, by one adapter."""
+    """Make the calls one after the other, by one adapter; afterwards the sandbox holds nothing any more."""
 
     async def replies() -> list[Reply]:
+        place = sandbox or NoSandbox(NoSandboxOptions(pass_env=()))
         adapter = McpAdapter(
             mcp_options(**options),
-            sandbox or NoSandbox(NoSandboxOptions(pass_env=())),
+            place,
             worker_trials=worker_trials,
             environ=environ or {},
         )
@@ -148,6 +149,7 @@ def replies_of(
                 await asyncio.sleep(pause_s)
         finally:
             await adapter.aclose()
+            await place.aclose()
         return found
 
     return asyncio.run(replies())

@@ -63,6 +63,8 @@ def _spellings(character: str) -> str:
         forms.append(f"&{_NAMED[character]};")
     if character in _ESCAPED:
         forms.append(rf"\\\\*{re.escape(character)}")
+    if character == " ":
+        forms.append(r"\+")  # as forms are sent
     if character in _LETTERED:
         forms.append(rf"\\\\*{_LETTERED[character]}")
     return f"(?:{'|'.join([*forms, re.escape(character)])})"

@@ -97,7 +97,7 @@ def _new(prepared: Prepared, command: str, clock: Clock, *, digest: str | None, 
     for gone in remove_stillborn(root):
         log.info("removed %s: it was made by a process that was killed before it wrote anything", gone)
     folder = create_run(root, run_id)
-    lock = RunLock(folder)
+    lock = RunLock(folder, may_go_on=digest is not None)
     manifest = first_manifest(
         prepared, run_id=run_id, started_at=clock.utc(), command=command, plan_digest=digest
     )
@@ -109,7 +109,7 @@ def _new(prepared: Prepared, command: str, clock: Clock, *, digest: str | None, 
 
 def _reopened(prepared: Prepared, stored: StoredRun, command: str, clock: Clock) -> OpenRun:
     folder, before = stored.folder, stored.manifest
-    lock = stored.lock or RunLock(folder)
+    lock = stored.lock or RunLock(folder, may_go_on=True)
     with ExitStack() as on_failure:
         on_failure.callback(lock.release)
         check_plan(prepared, stored)

@@ -25,14 +25,15 @@ _PAUSE_S = 0.02
 class RunLock:
     """The right to write a run, until it is released or the process ends."""
 
-    def __init__(self, folder: Path) -> None:
-        """Take the lock.
+    def __init__(self, folder: Path, *, may_go_on: bool = False) -> None:
+        """Take the lock; `may_go_on` says whether the run has a plan that another session could complete.
 
         Raises:
             ResultsError: another process has it, or there is no such folder.
             WriteError: the folder cannot be written to.
         """
         self.folder = folder
+        self._may_go_on = may_go_on
         self._fd = _opened(folder)
         if not _taken(self._fd, _PATIENCE_S):
             os.close(self._fd)
@@ -51,9 +52,11 @@ class RunLock:
             same = False
         if not same:
             msg = f"{self.folder} was removed or moved away while it was written"
-            raise WriteError(
-                msg, hint="where the folder is now, `skilleval eval --resume FOLDER` goes on with it"
+            going_on = (
+                "if it was moved, `skilleval eval --resume FOLDER` goes on with it where it is now; else "
             )
+            hint = f"{going_on if self._may_go_on else ''}run again, in a folder that stays"
+            raise WriteError(msg, hint=hint)
 
     def release(self) -> None:
         """Let others write; doing it again changes nothing."""

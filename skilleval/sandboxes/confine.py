@@ -56,8 +56,9 @@ def main() -> None:
     program = sys.argv[2:]
     os.set_inheritable(answers, False)  # noqa: FBT003 - the name of the function says what is false
     try:
-        _confine(limits, ruleset, filter_program)
-        _die_with(parent)
+        _confine(limits, ruleset, parent)
+        if filter_program is not None:
+            _filter(filter_program)
     except OSError as error:
         _give_up(answers, f"{error.filename}: {error.strerror}")
     if hides_locale:  # Python sets it for itself where the locale is C
@@ -70,7 +71,7 @@ def main() -> None:
 
 
 def _confine(
-    limits: dict[int, int], ruleset: tuple[bytes, list[tuple[str, int]]] | None, filter_program: bytes | None
+    limits: dict[int, int], ruleset: tuple[bytes, list[tuple[str, int]]] | None, parent: int
 ) -> None:
     for number in _SIGNALS_PYTHON_IGNORES:
         _libc.signal(number, None)
@@ -80,9 +81,13 @@ def _confine(
     _done(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     if ruleset is not None:
         _restrict(*ruleset)
-    if filter_program is not None:
-        steps = _Program(len(filter_program) // _BYTES_OF_A_STEP, filter_program)
-        _done(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(steps), 0, 0), "seccomp")
+    _die_with(parent)
+
+
+def _filter(program: bytes) -> None:
+    """Take calls of the kernel away; last, because the filter may refuse what was needed before."""
+    steps = _Program(len(program) // _BYTES_OF_A_STEP, program)
+    _done(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(steps), 0, 0), "seccomp")
 
 
 def _die_with(parent: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -9,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from skilleval.sandboxes.proxy import targets
 from skilleval.sandboxes.resources import Resources
-from skilleval.sandboxes.view import absolute
+from skilleval.sandboxes.view import absolute, own_homes
 from skilleval.strict import StrictModel
 
 Count = Annotated[int, Field(gt=0)]
@@ -34,7 +35,7 @@ def _readable(text: str) -> str:
 
 def holds_a_home(path: Path) -> bool:
     """Say whether a folder is, or holds, the user's home: too much to show to a stranger's program."""
-    return Path.home().resolve().is_relative_to(path.resolve())
+    return any(home.is_relative_to(path.resolve()) for home in own_homes())
 
 
 class EnclosedOptions(StrictModel):
@@ -58,6 +59,11 @@ class EnclosedOptions(StrictModel):
             msg = "no hosts in allow_hosts where network is true: then every host can be reached"
             raise ValueError(msg)
         return self
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The values of the variables that programs are given."""
+        return tuple(os.environ[name] for name in self.pass_env if name in os.environ)
 
     @property
     def resources(self) -> Resources:

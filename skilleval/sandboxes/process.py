@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -73,7 +74,7 @@ class ProcessSandbox:
         limits = self._resources.group_limits(own_processes=OWN_PROCESSES)
         self._groups = ControlGroups(usable_hierarchies(), limits)
         self._has_swept = False
-        self._proxy = EgressProxy(options.allow_hosts) if options.allow_hosts else None
+        self._proxy = EgressProxy(options.allow_hosts, options.keys) if options.allow_hosts else None
         self.shares_network = options.network or not self._mechanism.parts_network
         self.serves_unguarded = self.shares_network and not options.network
         self.mechanism = self._mechanism.name
@@ -239,6 +240,7 @@ async def _not_asking(_: tuple[str, ...]) -> str:
     return ""
 
 
+@lru_cache(maxsize=256)  # the same for every trial of a skill, and asks many paths for their parents
 def _visible(path: str, view: View, program: Path) -> str:
     """Keep of the PATH what is seen; the program's own folder comes first, so that it finds its like."""
     folders = [Path(folder) for folder in path.split(os.pathsep) if folder.startswith("/")]

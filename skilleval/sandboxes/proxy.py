@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Protocol, runtime_checkable
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from skilleval.sandboxes.doors import socket_folder
 
@@ -30,7 +30,10 @@ _MAX_REFUSED = 1000
 _MAX_TOLD = 20
 _MAX_HOST = 255
 _PEER = struct.Struct("3i")
-_HOP = ("proxy-", "connection:", "keep-alive:")
+_HOP = ("host", "connection", "keep-alive")
+_PART = 10  # characters of a key that stand in no name by chance
+_SHORTEST_KEY = 6
+_MASK = "***"
 _log = logging.getLogger(__name__)
 
 
@@ -87,8 +90,10 @@ def targets(entry: str) -> tuple[Target, ...]:
 class EgressProxy:
     """Listens on a unix socket in a folder of its own; asks the name service of this machine, not of the program."""
 
-    def __init__(self, allowed: Sequence[str]) -> None:
+    def __init__(self, allowed: Sequence[str], keys: Sequence[str] = ()) -> None:
+        """Let the hosts of an allow-list through; names of others are told without what they hold of the `keys`."""
         self._allowed = frozenset(target for entry in allowed for target in targets(entry))
+        self._keys = tuple(key.strip().lower() for key in keys if len(key.strip()) >= _SHORTEST_KEY)
         self._folder: TemporaryDirectory[str] | None = None
         self._passages: dict[Target, Passage] = {}
         self._n_refused = 0
@@ -175,7 +180,7 @@ class EgressProxy:
             return
         passage = self._passage(asked)
         if not passage.allowed:
-            _refuse(writer, "403 Forbidden", f"{asked} is not in sandbox.allow_hosts")
+            _refuse(writer, "403 Forbidden", f"{passage.target} is not in sandbox.allow_hosts")
             return
         try:
             async with asyncio.timeout(_CONNECT_S):
@@ -196,6 +201,8 @@ class EgressProxy:
 
     def _passage(self, asked: Target) -> Passage:
         is_allowed = asked in self._allowed
+        if not is_allowed:
+            asked = Target(_masked(asked.host, self._keys), asked.port)
         if not is_allowed and asked not in self._passages and self._n_refused >= _MAX_REFUSED:
             asked = OTHERS
         passage = self._passages.get(asked)
@@ -251,14 +258,43 @@ def _is_speakable(host: str | None) -> bool:
     return host is not None and 0 < len(host) <= _MAX_HOST and host.isascii() and host.isprintable()
 
 
+def _masked(host: str, keys: Sequence[str]) -> str:
+    """Give a name without keys and parts of keys: what a program asks for is stored, and could carry them out."""
+    plain = unquote(host).lower()
+    masked = _without_keys(plain, keys)
+    return host if masked == plain else masked if plain == host else _MASK
+
+
+def _without_keys(host: str, keys: Sequence[str]) -> str:
+    for key in keys:
+        host = host.replace(key, _MASK)
+    return ".".join(_MASK if _has_part(label, keys) else label for label in host.split("."))
+
+
+def _has_part(label: str, keys: Sequence[str]) -> bool:
+    parts = (label[start : start + _PART] for start in range(len(label) - _PART + 1))
+    return any(part in key for part in parts for key in keys)
+
+
 def _forwarded(head: str) -> bytes:
-    """Write the request as its server expects it: the path alone, nothing meant for us, one request a connection."""
+    """Write the request as its server expects it: the path alone, nothing meant for us, one request a connection.
+
+    The server is told the name that was allowed, whatever the program wrote: it may serve others by other names.
+    """
     first, *fields = head.removesuffix("\r\n\r\n").split("\r\n")
     method, address, version = first.split(" ")
     parts = urlsplit(address)
     path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
-    kept = [field for field in fields if not field.lower().startswith(_HOP)]
-    return "\r\n".join([f"{method} {path} {version}", *kept, "Connection: close", "", ""]).encode("latin-1")
+    host = f"Host: {parts.netloc.rpartition('@')[2]}"
+    kept = [field for field in fields if not _is_ours(field)]
+    lines = [f"{method} {path} {version}", host, *kept, "Connection: close", "", ""]
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def _is_ours(field: str) -> bool:
+    """Say whether a field is the proxy's to write or read; so is a continued line, which no program writes any more."""
+    name = field.partition(":")[0].strip().lower()
+    return name in _HOP or name.startswith("proxy-") or field.startswith((" ", "\t"))
 
 
 def _refuse(writer: asyncio.StreamWriter, status: str, reason: str) -> None:

@@ -40,6 +40,7 @@ _ARGUMENTS = 16
 _X32_BIT = 0x40000000  # calls of the x32 ABI carry it in their number; the same kernel serves both
 _NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* flag that `clone` knows
 _FAKING_TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+_SETTING_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 _SETTING_LEASES = (1024, 1040)  # F_SETLEASE, F_SETDELEG
 _GROUP_OF_REQUEST = 0xFF00
 _HARMLESS_REQUESTS = (0x5400, 0x8900)  # to terminals and any descriptor, and to sockets
@@ -204,6 +205,12 @@ ATTRIBUTES: dict[str, Numbers] = {
 }
 """Calls that read extended attributes, there also of files that may not be read: they say that there are none."""
 
+ENDING: dict[str, Numbers] = {"prctl": (157, 167)}
+"""The call by which a program says what signal it gets when its parent dies: there it does nothing, and says it did.
+
+The launcher has said so already, and nothing else ends a program whose evaluator was killed.
+"""
+
 OF_OTHERS: dict[str, Numbers] = {
     "sched_setaffinity": (203, 122),
     "sched_setparam": (142, 118),
@@ -281,6 +288,8 @@ def _refusals_among_others(target: _Machine) -> Iterator[bytes]:
     yield from _refusals(target, IGNORED, _DONE_NOTHING)
     yield from _refusals(target, ATTRIBUTES, _NOT_OF_THIS_FILE)
     yield from _examining_requests(_number("ioctl", target))
+    (ending,) = _numbers(target, ENDING)
+    yield from _looking_at(ending, 0, [_step(_IF_EQUAL, _SETTING_DEATH_SIGNAL, no=1), _return(_DONE_NOTHING)])
     for number in _numbers(target, OF_OTHERS):
         yield from _refusing_unless(number, 0, (0,))
     for name, numbers in OF_OTHERS_BY_KIND.items():

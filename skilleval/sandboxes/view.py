@@ -40,6 +40,12 @@ _LANDMARKS = (
 _INTERPRETER_LANDMARKS = ("lib/python3*/os.py", "lib64/python3*/os.py", "include/node/node.h")
 """What only a whole interpreter brings: its own library. Settings files alone, which anybody can write, are none."""
 
+_SHARED = ".local"
+"""The folder of a user's own programs, in which other programs keep their data: of an installation there only its parts
+are shown."""
+
+_PARTS = (*_PROGRAM_FOLDERS, "include", "lib", "lib32", "lib64", "libexec")
+
 _CLOSED = tuple(map(Path, ("/proc", "/sys", "/dev")))
 """Folders of the kernel, by which every other place can be named; no program of a skill lies there."""
 
@@ -177,18 +183,24 @@ def _accepted(root: Path, landmarks: Sequence[str]) -> Iterator[Path]:
     """Give a folder by its name and by where it really is, if that is an installation."""
     real = root.resolve()
     if not any(root.is_relative_to(closed) for closed in _CLOSED) and _is_installation(real, landmarks):
-        yield from dict.fromkeys((root, real))
+        for place in dict.fromkeys((root, real)):
+            yield from _parts(place) if real.name == _SHARED else (place,)
+
+
+def _parts(root: Path) -> Iterator[Path]:
+    return (path for name in _PARTS if (path := root / name).is_dir())
 
 
 def _is_installation(root: Path, landmarks: Sequence[str]) -> bool:
     if root.parent in (root, *_HOMES) or any(root.is_relative_to(closed) for closed in _CLOSED):
         return False
-    if any(home.is_relative_to(root) for home in (*_HOMES, *_own_homes())):
+    if any(home.is_relative_to(root) for home in (*_HOMES, *own_homes())):
         return False
     return any(next(root.glob(landmark), None) is not None for landmark in landmarks)
 
 
-def _own_homes() -> Iterator[Path]:
+def own_homes() -> Iterator[Path]:
+    """Give the home of the user, as the environment and as the machine know it; the two may differ."""
     yield from (Path.home(), Path.home().resolve())
     try:
         yield Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shlex
 import sys
 import time
@@ -17,6 +18,7 @@ from naps import Nap
 from skilleval.adapters.base import isolation
 from skilleval.adapters.mcp.adapter import McpAdapter
 from skilleval.domain import Reply, Status
+from skilleval.sandboxes.cgroups import usable_hierarchies
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.sandboxes.process import ProcessOptions, ProcessSandbox
 
@@ -73,6 +75,33 @@ def test_c32_a_server_that_stops_after_the_handshake_is_ended_too(ask: Ask, nap:
     reply = ask(f"time.sleep({nap.seconds})", before=deaf, timeout_s=0.3)
     assert reply.status is Status.TIMEOUT
     assert nap.sleepers() == []
+
+
+TIDIES_UP = "import atexit, pathlib; atexit.register(lambda: pathlib.Path('tidy').touch())"
+"""Leaves a file when it ends by itself, and only then."""
+
+
+def test_c32_a_server_that_has_answered_is_told_the_end_first(ask: Ask, tmp_path: Path) -> None:
+    """Its stdin is closed, and it may tidy up before it is gone."""
+    assert ask("say(id=id, result=text('1'))", before=TIDIES_UP).status is Status.COMPLETED
+    assert (tmp_path / "tidy").exists()
+
+
+def test_c32_a_server_that_does_not_leave_is_ended(ask: Ask, nap: Nap) -> None:
+    """Deaf to the end of its stdin and to signals, it costs a moment and no more; its child goes with it."""
+    deaf = f"import atexit, subprocess; signal.signal(15, signal.SIG_IGN); atexit.register(time.sleep, {nap.seconds})"
+    began = time.monotonic()
+    reply = ask(f"subprocess.Popen(['sleep', '{nap.seconds}']); say(id=id, result=text('1'))", before=deaf)
+    assert reply.status is Status.COMPLETED
+    assert time.monotonic() - began < 6
+    assert nap.sleepers() == []
+
+
+def test_c32_a_server_that_had_its_time_is_told_nothing(ask: Ask, tmp_path: Path) -> None:
+    """After a time-out it is ended at once: nothing of it goes on."""
+    reply = ask("time.sleep(0.9)", before=TIDIES_UP, timeout_s=0.3)
+    assert reply.status is Status.TIMEOUT
+    assert not (tmp_path / "tidy").exists()
 
 
 def test_es08_the_limit_of_a_call_is_kept_and_the_start_is_no_part_of_it(ask: Ask) -> None:
@@ -166,6 +195,16 @@ def test_a_server_that_goes_away_during_a_call_failed(
     reply = ask(body)
     assert (reply.status, reply.failure_kind, reply.message) == (Status.SKILL_ERROR, kind, message)
     assert (reply.exit_code, reply.retryable) == (exit_code, True)
+
+
+def test_what_a_server_lacks_gets_the_setting_that_may_help(ask: Ask) -> None:
+    """A variable that is set here and that the server or its tool misses may have been kept from it."""
+    hint = "(the sandbox may hide it: sandbox.pass_env=[PATH])"
+    for body in (
+        "sys.exit(\"KeyError: 'PATH'\")",
+        "say(id=id, result=text(\"KeyError: 'PATH'\", isError=True))",
+    ):
+        assert str(ask(body).message).endswith(hint)
 
 
 def test_more_output_than_allowed_ends_the_server(ask: Ask) -> None:
@@ -279,6 +318,20 @@ def _told(replies: list[Reply]) -> list[Any]:
     return [json.loads(reply.output or "") for reply in replies]
 
 
+ENDLESS_LIST = """
+answer = say
+def say(**members):
+    if "inputSchema" in str(members):
+        members["result"]["nextCursor"] = "again"
+    answer(**members)
+"""
+
+
+def test_a_list_of_tools_that_begins_again_names_each_once(ask: Ask) -> None:
+    """The only tool is the only one, however often the server says it."""
+    assert ask("say(id=id, result=text('1'))", before=ENDLESS_LIST).output == "1"
+
+
 def test_each_trial_has_a_server_of_its_own(tmp_path: Path) -> None:
     """It runs in the skill's folder and is told seed and repeat by its environment and with the call."""
     write_scripted(tmp_path, TOLD)
@@ -354,6 +407,11 @@ def test_a_cancelled_call_leaves_no_server(tmp_path: Path, nap: Nap) -> None:
         assert nap.sleepers() == []
 
 
+def _groups() -> set[Path]:
+    """Give the control groups of this process."""
+    return {path for one in usable_hierarchies() for path in one.folder.glob(f"skilleval-{os.getpid()}-*")}
+
+
 def test_a_server_runs_in_the_sandbox(tmp_path: Path) -> None:
     """What the sandbox keeps from programs it keeps from servers: here, to write where it should not."""
     outside = tmp_path.parent / f"{tmp_path.name}-written"
@@ -372,7 +430,9 @@ def test_a_server_runs_in_the_sandbox(tmp_path: Path) -> None:
         open_files=64,
         tmp_mb=16,
     )
+    before = _groups()
     (reply,) = replies_of([mcp_call(tmp_path)], sandbox=ProcessSandbox(options))
+    assert _groups() <= before
     assert (reply.status, reply.failure_kind) == (Status.SKILL_ERROR, "exit_code")
     assert "PermissionError" in (reply.stderr or "")
     assert not outside.exists()

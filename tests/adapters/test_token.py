@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import html
 import json
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -34,6 +34,13 @@ ODD = "a/b\"c\\d-e'f&g<h>%i"
 def test_a_token_is_found_however_it_is_spelled(spelled: str) -> None:
     """In JSON, within JSON, in Python's `repr` of texts and bytes, in addresses and in HTML."""
     assert Token(ODD).redacted(f"sent: {spelled}.") == "sent: ***."
+
+
+def test_a_token_with_spaces_is_found_in_what_a_form_sends() -> None:
+    """Forms write a space as a plus; a plus that is one stays one."""
+    token = Token("two words + more")
+    assert token.redacted(f"key={quote_plus('two words + more')}&a=b+c") == "key=***&a=b+c"
+    assert Token("one+two").redacted("one two") == "one two"
 
 
 @pytest.mark.parametrize("spelled", [ODD, json.dumps(ODD)[1:-1], quote(ODD, safe="")])

@@ -32,6 +32,7 @@ def main() -> None:
         (socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", orders["udp_port"])),
         (socket.AF_UNIX, socket.SOCK_STREAM, "\0" + orders["socket_name"]),
         (socket.AF_UNIX, socket.SOCK_STREAM, orders["socket_file"]),
+        (socket.AF_UNIX, socket.SOCK_DGRAM, orders["letter_box"]),
     ):
         service = socket.socket(family, kind)
         service.bind(address)

@@ -113,6 +113,7 @@ class Field:
             "udp_port": 4243,
             "socket_name": self.mark,
             "socket_file": str(self.path("outside", "socket")),
+            "letter_box": str(self.path("outside", "letters")),
         }
 
     def runs(self) -> list[Path]:

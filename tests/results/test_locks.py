@@ -66,12 +66,13 @@ def test_asking_does_not_keep_a_writer_out(tmp_path: Path) -> None:
             RunLock(tmp_path).release()
 
 
+@pytest.mark.parametrize("may_go_on", [True, False])
 @pytest.mark.parametrize("moved", [True, False])
-def test_a_folder_that_went_away_is_noticed(tmp_path: Path, *, moved: bool) -> None:
-    """Removed or moved while it is written: the writer is told, with what to do."""
+def test_a_folder_that_went_away_is_noticed(tmp_path: Path, *, moved: bool, may_go_on: bool) -> None:
+    """Removed or moved while it is written: the writer is told what to do, and to go on only where that is possible."""
     folder = tmp_path / "run"
     folder.mkdir()
-    with RunLock(folder) as lock:
+    with RunLock(folder, may_go_on=may_go_on) as lock:
         lock.check()
         if moved:
             folder.rename(tmp_path / "elsewhere")
@@ -79,7 +80,8 @@ def test_a_folder_that_went_away_is_noticed(tmp_path: Path, *, moved: bool) -> N
             (folder / ".lock").unlink()
         with pytest.raises(WriteError, match="removed or moved away") as caught:
             lock.check()
-    assert "--resume" in caught.value.hint
+    assert ("--resume" in caught.value.hint) == may_go_on
+    assert caught.value.hint.endswith("run again, in a folder that stays")
 
 
 def test_a_run_that_is_not_there_has_no_lock(tmp_path: Path) -> None:

@@ -220,12 +220,17 @@ def test_what_dead_evaluators_left_is_removed(tmp_path: Path) -> None:
 def real() -> Iterator[ControlGroups]:
     """Give groups of this machine; they are gone afterwards."""
     groups = ControlGroups(usable_hierarchies(), GroupLimits(memory_bytes=64 << 20, processes=8))
-    assert groups.controllers == {"memory", "pids"}, "run as root, or in a scope that hands controllers on"
+    if groups.controllers != {"memory", "pids"}:
+        pytest.skip("no control groups here: run as root, or in a scope that hands controllers on")
+    before = _groups()
     yield groups
     groups.close()
-    assert [
-        path for one in usable_hierarchies() for path in one.folder.glob(f"skilleval-{os.getpid()}-*")
-    ] == []
+    assert _groups() <= before
+
+
+def _groups() -> set[Path]:
+    """Give the control groups of this process."""
+    return {path for one in usable_hierarchies() for path in one.folder.glob(f"skilleval-{os.getpid()}-*")}
 
 
 def _inside(groups: ControlGroups, program: str) -> tuple[int, str | None]:

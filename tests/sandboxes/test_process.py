@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -316,6 +317,92 @@ def test_a_program_beside_the_skill_is_neither_run_nor_asked(run: Run, skill: Pa
     for word in ("../helpers/python3", "./link/python3", "../helpers/root/bin/sh", "/proc/self/root/bin/sh"):
         assert str(run(word, "-c", "cat /etc/shadow").not_started).startswith("program_missing: ")
     assert not (skill / "escaped").exists()
+
+
+def test_a_script_that_a_skill_names_by_its_path_is_asked_nothing(run: Run, skill: Path) -> None:
+    """A file of another skill that is called like an interpreter never runs outside, wherever it lies."""
+    script = skill.parent / "other" / "python3"
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\ntouch {skill}/escaped\necho inside\n")
+    script.chmod(0o755)
+    assert run(str(script)).stdout == b"inside\n"
+    assert not (skill / "escaped").exists()
+
+
+def test_a_shim_on_the_path_is_asked_also_where_it_is_named_by_its_path(
+    mechanism: str, skill: Path, tmp_path: Path
+) -> None:
+    """What the user put on the PATH is trusted, and is not started anew for each trial."""
+    shim = tmp_path / "shims" / "python3"
+    shim.parent.mkdir()
+    shim.write_text("#!/bin/sh\necho /bin/sh\n")
+    shim.chmod(0o755)
+    path = {"PATH": f"{shim.parent}:/usr/bin:/bin"}
+
+    async def said() -> bytes:
+        sandbox = ProcessSandbox(_options(mechanism=mechanism))
+        try:
+            return (await sandbox.run(_command(skill, str(shim), "-c", "echo shell", env=path))).stdout
+        finally:
+            await sandbox.aclose()
+
+    assert asyncio.run(said()) == b"shell\n"
+
+
+def test_no_socket_of_this_machine_is_reached_through_a_pair(run: Run, tmp_path: Path) -> None:
+    """One end of a pair could be sent elsewhere: by the name of a file that cannot even be seen."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as service:
+        service.bind(str(tmp_path / "service"))
+        service.setblocking(False)
+        program = (
+            "import socket, sys\n"
+            "try:\n"
+            "    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\n"
+            "    one.sendto(b'from inside', sys.argv[1])\n"
+            "except OSError: print('refused')\n"
+        )
+        done = run("python3", "-I", "-c", program, str(tmp_path / "service"))
+        assert (done.stdout, done.exit_code) == (b"refused\n", 0)
+        with pytest.raises(BlockingIOError):
+            service.recv(100)
+
+
+@pytest.mark.parametrize("mechanism", ["fallback"])
+def test_a_program_ends_with_the_evaluator_whether_it_wants_or_not(run: Run) -> None:
+    """The signal that the kernel sends it when its parent dies cannot be called off."""
+    program = (
+        "import ctypes\n"
+        "libc, signal = ctypes.CDLL(None), ctypes.c_int()\n"
+        "libc.prctl(1, 0, 0, 0, 0)\n"
+        "libc.prctl(2, ctypes.byref(signal), 0, 0, 0)\n"
+        "print(signal.value)\n"
+    )
+    assert run("python3", "-I", "-c", program).stdout == b"9\n"
+
+
+def test_nobody_has_to_wait_for_a_file_that_a_program_reads(run: Run) -> None:
+    """A lease of a file would stop everybody on the machine who opens it."""
+    program = (
+        "import fcntl, os\n"
+        "try: fcntl.fcntl(os.open('data', os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_WRLCK)\n"
+        "except PermissionError: print('refused')\n"
+    )
+    assert run("python3", "-I", "-c", program).stdout == b"refused\n"
+
+
+def test_attributes_of_files_that_may_not_be_read_are_not_told(run: Run, tmp_path: Path) -> None:
+    """What a browser or a person noted beside a file is as private as the file."""
+    (tmp_path / "private").touch()
+    try:
+        os.setxattr(tmp_path / "private", "user.note", b"secret")
+    except OSError:
+        pytest.skip("this file system keeps no attributes")
+    program = (
+        "import os, sys\n"
+        "try: print(os.getxattr(sys.argv[1], 'user.note'))\n"
+        "except OSError: print('refused')\n"
+    )
+    assert run("python3", "-I", "-c", program, str(tmp_path / "private")).stdout == b"refused\n"
 
 
 def test_what_may_only_be_read_keeps_its_rights_and_times(run: Run, skill: Path) -> None:

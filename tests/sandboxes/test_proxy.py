@@ -56,8 +56,49 @@ TUNNEL = "CONNECT 127.0.0.1:{port} HTTP/1.1\r\n\r\nGET /inner HTTP/1.1\r\n\r\n"
 
 def test_a_request_to_an_allowed_host_arrives_without_what_was_meant_for_the_proxy() -> None:
     """The server sees the path alone, no proxy fields, and one request a connection."""
-    answer, _, _ = _with_host("127.0.0.1:{port}", GET)
-    assert answer.endswith(b"GET /a?b=c HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    answer, _, port = _with_host("127.0.0.1:{port}", GET)
+    assert answer.endswith(b"GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n" % port)
+
+
+def test_the_server_is_told_the_name_that_was_allowed() -> None:
+    """Another name in the fields of a request would reach another host of the same server."""
+    request = "GET http://me@127.0.0.1:{port}/ HTTP/1.1\r\nA: b\r\nHOST : x\r\n y\r\nhost: z\r\n\r\n"
+    answer, _, port = _with_host("127.0.0.1:{port}", request)
+    head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nA: b\r\nConnection: close\r\n\r\n"
+    assert answer.endswith(head % port)
+
+
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [
+        ("Sk-Abc_0123456789xyz.evil.example", "***.evil.example"),
+        ("to.sk-abc_0123456789xyz-and-more.example", "to.***-and-more.example"),
+        ("sk-abc_01234.56789xyz.evil.example", "***.56789xyz.evil.example"),
+        ("%73k-abc_0123456789xyz.example", "***"),
+        ("short1.evil.example", "***.evil.example"),
+        ("api.example.com", "api.example.com"),
+        ("a%20b.example", "a%20b.example"),
+    ],
+)
+def test_keys_in_names_of_refused_hosts_are_told_to_nobody(
+    host: str, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A program could carry a key into results and logs by asking for a host that is called like it."""
+
+    async def asked() -> tuple[bytes, tuple[Passage, ...]]:
+        proxy = EgressProxy(
+            ["api.example.org"], ["sk-Abc_0123456789xyz", "short1", "e", "https://api.example.com"]
+        )
+        await proxy.start()
+        answer = await _asked(proxy, f"CONNECT {host}:80 HTTP/1.1\r\n\r\n")
+        await proxy.aclose()
+        return answer, proxy.passages
+
+    answer, (passage,) = asyncio.run(asked())
+    assert passage.target == Target(told, 80)
+    assert f"skilleval: {told}:80 is not in".encode() in answer
+    (said,) = [one.getMessage() for one in caplog.records if one.name == proxies.__name__]
+    assert f"tried to reach {told}:80, which" in said
 
 
 def test_a_tunnel_to_an_allowed_host_carries_bytes_as_they_are() -> None:

@@ -13,6 +13,8 @@ from confined import run_confined, run_python
 
 from skilleval.sandboxes.confinement import Confinement
 from skilleval.sandboxes.seccomp import (
+    ATTRIBUTES,
+    ENDING,
     EXAMINED,
     IGNORED,
     OF_OTHERS,
@@ -28,8 +30,18 @@ _HEADERS = {
     "aarch64": ("/usr/include/asm-generic/unistd.h", 1),
 }
 _AUDIT_NAMES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_TABLE = {**REFUSED, **EXAMINED, **OUTLIVING, **IGNORED, **OF_OTHERS, **OF_OTHERS_BY_KIND}
+_TABLE = {
+    **REFUSED,
+    **EXAMINED,
+    **OUTLIVING,
+    **IGNORED,
+    **ATTRIBUTES,
+    **ENDING,
+    **OF_OTHERS,
+    **OF_OTHERS_BY_KIND,
+}
 _ALLOWED, _KILLED = "allowed", "killed"
+_NO_SUCH_THING = errno.errorcode[errno.EOPNOTSUPP]
 _LINUX = pytest.mark.skipif(
     filter_program(allow_network=True) is None or platform.system() != "Linux",
     reason="this machine has no filter of ours",
@@ -62,6 +74,8 @@ def _judged(
         at += 1
         if operation == 0x20:
             loaded = struct.unpack_from("<I", call, value)[0]
+        elif operation == 0x54:
+            loaded &= value
         elif operation == 0x06:
             answers = {0x7FFF0000: _ALLOWED, 0x80000000: _KILLED}
             return answers.get(value) or errno.errorcode.get(value & 0xFFFF, "ignored")
@@ -96,7 +110,7 @@ def test_what_is_named_is_refused_and_the_rest_goes_through(machine: str) -> Non
     """A refused call fails with EPERM whatever its arguments; all other numbers are allowed."""
     column = _HEADERS[machine][1]
     refused = {numbers[column] for numbers in REFUSED.values()} - {None}
-    refused.add(_number("socket", machine))  # of the family 0, which is none
+    refused |= {_number(name, machine) for name in ("socket", "socketpair")}  # of the family 0, which is none
     judged = {number: _judged(machine, number) for number in range(500)}
     assert {number for number, said in judged.items() if said == "EPERM"} == refused
     assert {number for number, said in judged.items() if said not in {"EPERM", _ALLOWED}} == {435}
@@ -116,6 +130,11 @@ def test_what_is_named_is_refused_and_the_rest_goes_through(machine: str) -> Non
         ("ioctl", (0, 0x5412), "EPERM"),  # TIOCSTI
         ("ioctl", (0, 0x1_0000_5412), "EPERM"),  # the same to the kernel, which drops the high half
         ("ioctl", (0, 0x541C), "EPERM"),  # TIOCLINUX
+        ("fcntl", (0, 3), _ALLOWED),  # flags of a descriptor
+        ("fcntl", (0, 1024), "EPERM"),  # a lease
+        ("fcntl", (0, 1040), "EPERM"),  # a lease of a folder
+        ("socketpair", (1, 0x80002), _ALLOWED),  # of datagrams, as long as unix sockets are allowed at all
+        ("socketpair", (30, 1), "EPERM"),  # between machines of a cluster
         ("personality", (0,), _ALLOWED),
         ("personality", (0xFFFFFFFF,), _ALLOWED),
         ("personality", (0x0040000,), "EPERM"),  # no address randomisation
@@ -137,8 +156,16 @@ def test_some_calls_depend_on_their_arguments(
         ("utimensat", (3, 0, 0), "ignored"),
         ("fchownat", (3, 0, 0, 0), "EPERM"),
         ("fsetxattr", (3,), "EPERM"),
-        ("ioctl", (3, 0x40086602), "EPERM"),  # attributes as `chattr` sets them
+        ("ioctl", (3, 0x40086602), _NO_SUCH_THING),  # attributes as `chattr` sets them
+        ("ioctl", (3, 0x40087602), _NO_SUCH_THING),  # the generation of a file
+        ("ioctl", (3, 0x40806685), _NO_SUCH_THING),  # makes a file unchangeable for good
         ("ioctl", (3, 0x5413), _ALLOWED),
+        ("ioctl", (3, 0x802C542A), _ALLOWED),  # how the newest C library asks for a terminal
+        ("ioctl", (3, 0x8910), _ALLOWED),  # the name of an interface
+        ("getxattr", (3,), _NO_SUCH_THING),
+        ("prctl", (1, 0), "ignored"),  # what ends the program when the evaluator dies
+        ("prctl", (15, 0), _ALLOWED),  # its name
+        ("listxattrat", (3,), _NO_SUCH_THING),
         ("shmget", (0,), "EPERM"),
         ("mq_open", (0,), "EPERM"),
         ("sched_setaffinity", (0, 8), _ALLOWED),
@@ -148,6 +175,7 @@ def test_some_calls_depend_on_their_arguments(
         ("setpriority", (2, 0, 5), "EPERM"),  # every process of this user
         ("ioprio_set", (1, 0, 5), _ALLOWED),
         ("ioprio_set", (1, 77, 5), "EPERM"),
+        ("ioprio_set", (3, 0, 5), "EPERM"),  # every process of this user
         ("move_pages", (77,), "EPERM"),
     ],
 )
@@ -182,6 +210,22 @@ def test_sockets_by_family(network: bool, unix: bool, allowed: set[int]) -> None
     through = {family for family in range(50) if _judged("x86_64", number, family, **options) == _ALLOWED}
     assert through == allowed
     assert _judged("x86_64", number, 0x1_0000_0002, **options) == _judged("x86_64", number, 2, **options)
+
+
+@pytest.mark.parametrize("machine", _HEADERS)
+@pytest.mark.parametrize("network", [True, False])
+def test_pairs_of_sockets_cannot_be_parted(machine: str, network: bool) -> None:
+    """Without unix sockets there are pairs of streams only: one of datagrams reaches any socket by its name."""
+    options = {"allow_network": network, "allow_unix_sockets": False}
+    number = _number("socketpair", machine)
+    through = {
+        kind
+        for kind in range(16)
+        for flags in (0, 0x800, 0x80000, 0x80800)
+        if _judged(machine, number, 1, kind | flags, **options) == _ALLOWED
+    }
+    assert through == {1, 5}
+    assert _judged(machine, number, 30, 1, **options) == "EPERM"
 
 
 def test_calls_of_other_abis_find_no_way_around() -> None:

@@ -117,6 +117,22 @@ def test_a_folder_of_programs_is_not_an_installation(tmp_path: Path) -> None:
     assert installation(program) == (program,)
 
 
+@pytest.mark.parametrize("name", ["own", "link"])
+def test_of_the_folder_where_a_user_installs_only_programs_are_shown(tmp_path: Path, name: str) -> None:
+    """An interpreter that was unpacked there stands beside keyrings and histories of other programs."""
+    root = tmp_path / "home" / ".local"
+    _python(root)
+    (root / "share" / "keyrings").mkdir(parents=True)
+    (tmp_path / "own").symlink_to(root)
+    (tmp_path / "link").symlink_to(tmp_path / "own")
+    skill = _folder(tmp_path / "skill")
+    view = view_of(_command(skill), tmp_path / name / "bin" / "python3", further=(), hidden=())
+    assert view.shows(root / "lib" / "python3.11")
+    assert view.shows(tmp_path / name / "bin" / "python3")
+    assert not any((root / "share").is_relative_to(path) for path in view.reads)
+    assert not view.shows(root / "share" / "keyrings")
+
+
 def test_a_home_folder_is_never_an_installation() -> None:
     """Whatever lies in it, the folder of a user is not shown because of a program in it."""
     assert installation(Path.home() / "bin" / "python3") == (Path.home() / "bin" / "python3",)

@@ -84,7 +84,7 @@ def _compact_all(folder: Path, write_ms: array[float] | None) -> None:
 def _compact_one(journal: Path, number: int, write_ms: array[float] | None) -> None:
     folder, torn = journal.parent, torn_bytes(journal)
     if torn:
-        log.warning("%s: its last line was cut off (%d bytes): that trial counts as not run", journal, torn)
+        log.warning("%s: its last line was cut off (%d bytes): it does not count", journal, torn)
     with _replacing() as beside:
         paths = _new_parts(folder, number, beside)
         ids = _write(journal, paths, write_ms)

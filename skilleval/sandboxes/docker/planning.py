@@ -44,7 +44,7 @@ class Planner:
         self._hidden = tuple(hidden)
         self._readable: set[Path] = set()
         self.user = user
-        self.proxy = EgressProxy(options.allow_hosts) if options.allow_hosts else None
+        self.proxy = EgressProxy(options.allow_hosts, options.keys) if options.allow_hosts else None
 
     async def blueprint(self, command: Command, *, serves: bool) -> Blueprint | Completed:
         """Say what container a command needs; or why it cannot run.

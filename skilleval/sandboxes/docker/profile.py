@@ -50,6 +50,7 @@ def _examinations() -> Iterator[dict[str, Any]]:
     yield _refusing(["personality"], _argument(0, "SCMP_CMP_NE", _DEFAULT_PERSONALITY))
     # A network namespace does not hold them all: AF_VSOCK, for one, leads to the host of a virtual machine.
     yield _refusing(["socket"], _argument(0, "SCMP_CMP_GT", socket.AF_NETLINK))
+    yield _refusing(["socketpair"], _argument(0, "SCMP_CMP_NE", socket.AF_UNIX))
 
 
 def _refusing(

@@ -1,4 +1,4 @@
-"""Talks to unix sockets of the machine: one by its name alone, one by its file."""
+"""Talks to unix sockets of the machine: one by its name alone, others by their files."""
 
 import socket
 
@@ -15,11 +15,19 @@ def connect(address: str) -> None:
         one.sendall(own_name().encode())
 
 
+def send_from_a_pair(address: str) -> None:
+    """Write a letter from one end of a pair of sockets, which may be there where no other sockets are."""
+    for one in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
+        one.sendto(own_name().encode(), address)
+        one.close()
+
+
 say(
     *managed(
         {
             "a socket by its name": lambda: connect("\0" + aims["socket_name"]),
             "a socket by its file": lambda: connect(aims["socket_file"]),
+            "a socket by a pair of others": lambda: send_from_a_pair(aims["letter_box"]),
         }
     )
 )

@@ -36,6 +36,12 @@ def test_there_is_one_list_of_refused_calls() -> None:
     assert {name for rule in others for name in rule["names"]} == set(EXAMINED) - {"prlimit64"}
 
 
+def test_no_lease_of_a_file_is_given() -> None:
+    """Whoever opens a file of which somebody has a lease has to wait: for files and for folders it is refused."""
+    requests = {rule["args"][0]["valueTwo"] for rule in _rules() if rule["names"] == ["fcntl"]}
+    assert requests == {1024, 1040}
+
+
 def test_every_new_namespace_is_refused() -> None:
     """Each flag of `clone` by itself is enough; together they are the mask of the other filter."""
     flags = [rule["args"][0]["value"] for rule in _rules() if rule["names"] == ["clone"]]
