@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skilleval.adapters.chat import ChatAdapter
 from skilleval.adapters.custom import CustomAdapter
 from skilleval.adapters.http import HttpAdapter
 from skilleval.adapters.langchain import LangchainAdapter
@@ -13,6 +14,7 @@ from skilleval.adapters.replay import ReplayAdapter
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter
 
 ADAPTERS: dict[str, Any] = {
+    "chat": ChatAdapter,
     "custom": CustomAdapter,
     "http": HttpAdapter,
     "langchain": LangchainAdapter,
@@ -21,4 +23,4 @@ ADAPTERS: dict[str, Any] = {
     "replay": ReplayAdapter,
     "subprocess": SubprocessAdapter,
 }
-"""Kind → class with an `Options` model; built as `kind(options, sandbox)`."""
+"""Kind → class with an `Options` model; built as `kind(options, sandbox)`, `chat` as `kind(options, model)`."""

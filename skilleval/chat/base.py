@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from skilleval.domain import NO_USAGE, Status, Usage
 
@@ -69,7 +69,7 @@ class Provider(Protocol):
     """Gives access to one model. A failure is a `Completion`, not an exception.
 
     A class of somebody else's is built as `Class(options)` with an `Options` model of its own, which has at least the
-    fields of `ModelOptions`.
+    fields of `ModelOptions`. The `params` of those options are already in every request that comes here.
     """
 
     @property
@@ -83,12 +83,33 @@ class Provider(Protocol):
         """Give back connections."""
 
 
+@runtime_checkable
+class Ready(Protocol):
+    """A provider or model that can tell before the first trial that it cannot be asked."""
+
+    def check(self) -> None:
+        """Raise a `SkillevalError` that says what is missing and how to mend it."""
+
+
+@runtime_checkable
+class Located(Protocol):
+    """A provider that knows where its model is asked, which decides what that costs."""
+
+    @property
+    def endpoint(self) -> str | None:
+        """The address, e.g. `https://api.openai.com/v1`; null where there is none that can be asked."""
+
+
 class Asked(Protocol):
     """A model that can be asked: the provider with its limits, prices and the meter of the run around it."""
 
     @property
     def model(self) -> str:
         """The name of the model."""
+
+    @property
+    def identity(self) -> str:
+        """A hash of all that decides about its answers: where it is asked, and with which parameters."""
 
     async def admit(self, request: ChatRequest) -> None:
         """Wait until the limits of requests and tokens per minute let the request through; nothing is held after."""

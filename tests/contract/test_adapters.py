@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -11,22 +12,28 @@ from typing import Any
 import pytest
 from mcp_servers import PYTHON, write_scripted
 from samples import skill
+from scripted_judges import ScriptedJudge
 
 from skilleval.adapters import ADAPTERS
 from skilleval.adapters.base import Adapter, Call
 from skilleval.config.compose import compose_settings
-from skilleval.domain import Reply, Status
+from skilleval.domain import Instructions, Reply, Status
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.strict import StrictModel
 
 ANSWER = {"jsonrpc": "2.0", "id": 1, "result": {"sum": 3}}
+INSTRUCTIONS = "SKILL.md"
 GIVEN = {
     "custom": ["adapter.adapter_class=custom_adapters:Sums"],
     "replay": ["adapter.path=recorded.jsonl"],
 }
 """What only a user can give."""
 
+SAID = '{"sum":3}'
+"""What is answered; of a model it is a text like any other."""
+
 WRONG = {
+    "chat": ("no instructions", Status.UNSUPPORTED),
     "custom": ("nothing", Status.UNSUPPORTED),
     "http": ("ftp://127.0.0.1/", Status.UNSUPPORTED),
     "langchain": ("skill:surely_no_such_chain", Status.SKILL_ERROR),
@@ -78,6 +85,7 @@ def entrypoints(tmp_path: Path, address: str) -> dict[str, str]:
     )
     write_scripted(tmp_path, 'say(id=id, result=text("", structuredContent={"sum": 3}))')
     return {
+        "chat": INSTRUCTIONS,
         "custom": "1 + 2",
         "http": address,
         "langchain": "chain:chain",
@@ -89,8 +97,9 @@ def entrypoints(tmp_path: Path, address: str) -> dict[str, str]:
 
 
 def _call(folder: Path, entrypoint: str, task_id: str = "t1") -> Call:
+    told = Instructions(body="Add them.") if entrypoint == INSTRUCTIONS else None
     return Call(
-        skill=skill(entrypoint=entrypoint, folder=folder),
+        skill=replace(skill(entrypoint=entrypoint, folder=folder), instructions=told),
         task_id=task_id,
         input={},
         repeat=0,
@@ -112,9 +121,9 @@ def _built(kind: str, folder: Path) -> Adapter:
     if kind == "replay":
         options["path"] = str(folder / "recorded.jsonl")
     part = ADAPTERS[kind]
-    adapter: Adapter = part(
-        part.Options.parse(options, where="test"), NoSandbox(NoSandboxOptions(pass_env=()))
-    )
+    needs_model = getattr(part, "needs_model", False)
+    around = ScriptedJudge(SAID) if needs_model else NoSandbox(NoSandboxOptions(pass_env=()))
+    adapter: Adapter = part(part.Options.parse(options, where="test"), around)
     return adapter
 
 
@@ -141,7 +150,8 @@ def test_an_adapter_has_strict_options_without_defaults(kind: str) -> None:
 def test_an_adapter_answers_with_compact_json(kind: str, tmp_path: Path, entrypoints: dict[str, str]) -> None:
     """Driven by its shipped options and a sandbox, an adapter gives the output of the skill."""
     answer = _reply(kind, _call(tmp_path, entrypoints[kind]))
-    assert (answer.status, answer.output, answer.failure_kind) == (Status.COMPLETED, '{"sum":3}', None)
+    said = json.dumps(SAID) if kind == "chat" else SAID
+    assert (answer.status, answer.output, answer.failure_kind) == (Status.COMPLETED, said, None)
 
 
 @pytest.mark.parametrize("kind", ADAPTERS)

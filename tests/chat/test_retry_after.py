@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from skilleval.adapters.retry_after import http_date, retry_after_s
+from skilleval.chat.retry_after import http_date, retry_after_s
 
 NOW = datetime(2026, 11, 1, 8, 0, tzinfo=UTC)
 
