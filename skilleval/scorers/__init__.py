@@ -10,9 +10,13 @@ from skilleval.scorers.compat import CompatScorer
 from skilleval.scorers.contains import ContainsScorer
 from skilleval.scorers.custom import CustomScorer
 from skilleval.scorers.exact import ExactScorer
+from skilleval.scorers.files import FilesScorer
 from skilleval.scorers.json_schema import JsonSchemaScorer
+from skilleval.scorers.llm_judge import NO_JUDGES, Judges, LlmJudgeScorer
 from skilleval.scorers.numeric import NumericScorer
 from skilleval.scorers.regex import RegexScorer
+from skilleval.scorers.script import ScriptScorer
+from skilleval.scorers.tool_calls import ToolCallsScorer
 
 SCORERS: dict[str, Any] = {
     "exact": ExactScorer,
@@ -22,11 +26,20 @@ SCORERS: dict[str, Any] = {
     "numeric": NumericScorer,
     "custom": CustomScorer,
     "compat": CompatScorer,
+    "llm_judge": LlmJudgeScorer,
+    "tool_calls": ToolCallsScorer,
+    "script": ScriptScorer,
+    "files": FilesScorer,
 }
-"""Kind → class with an `Options` model. The kind `task` is composed of these by the composition root."""
+"""Kind → class with an `Options` model. The kinds `task` and `evals` are composed of these by the composition root."""
 
 
-def build_scorer(kind: Any, options: Any, sandbox: Sandbox) -> Scorer:
-    """Make a scorer of a registered class; one that runs programs says `needs_sandbox` and is given one."""
-    scorer: Scorer = kind(options, sandbox) if getattr(kind, "needs_sandbox", False) else kind(options)
+def build_scorer(kind: Any, options: Any, sandbox: Sandbox, judges: Judges = NO_JUDGES) -> Scorer:
+    """Make a scorer of a registered class.
+
+    One that runs programs says `needs_sandbox` and is given one; one that asks models says `needs_judge` and is given
+    those that the config names.
+    """
+    needs = {"needs_sandbox": sandbox, "needs_judge": judges}
+    scorer: Scorer = kind(options, *(part for need, part in needs.items() if getattr(kind, need, False)))
     return scorer

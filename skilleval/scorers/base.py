@@ -120,3 +120,16 @@ class Fingerprinted(Protocol):
 
         Null says that it cannot be known: then no score of it is ever reused.
         """
+
+
+@runtime_checkable
+class Costly(Protocol):
+    """A scorer that may ask a model, which costs money and time."""
+
+    def is_costly(self, record: ScoringRecord) -> bool:
+        """Say whether judging this record asks one. What was attempted is then kept before."""
+
+
+def is_costly(scorer: Scorer, record: ScoringRecord) -> bool:
+    """Say whether a scorer asks a model about a record."""
+    return isinstance(scorer, Costly) and scorer.is_costly(record)

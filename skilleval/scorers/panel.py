@@ -8,8 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from skilleval.domain import Reply, Score, Status, Task, Trial, Verdict, content_hash, short_hash
-from skilleval.scorers.base import MISSING, Finding, Fingerprinted, Scorer, ScoringRecord, ungraded
+from skilleval.scorers.base import (
+    MISSING,
+    Finding,
+    Fingerprinted,
+    Scorer,
+    ScoringRecord,
+    is_costly,
+    ungraded,
+)
 
+NOT_JUDGED = "not_judged"
 _BLAMED = frozenset({Status.TIMEOUT, Status.SKILL_ERROR})
 
 
@@ -34,6 +43,19 @@ class Panel:
             findings = () if again else await _findings(scorer, record, reply)
             scores += again or [_score(name, scorer, finding, key) for finding in findings]
         return tuple(scores)
+
+    def waiting(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
+        """Give what stands in the rows while a model is asked: that nothing is judged yet; empty where none is asked.
+
+        Should the run be killed in between, the attempt is there and only its judges are missing.
+        """
+        if reply.status is not Status.COMPLETED:
+            return ()
+        record = _record(trial, reply)
+        if not any(is_costly(scorer, record) for scorer in self._scorers.values()):
+            return ()
+        finding = ungraded("the run ended before it was judged", failure_kind=NOT_JUDGED)
+        return tuple(_score(name, scorer, finding, "") for name, scorer in self._scorers.items())
 
     def ungraded(self, reason: str) -> tuple[Score, ...]:
         """Give one ungraded score a scorer: judging itself broke."""
@@ -79,7 +101,7 @@ def _record(trial: Trial, reply: Reply) -> ScoringRecord:
         expected=task.expected,
         evaluator=task.evaluator,
         output=json.loads(reply.output or "") if is_shown else MISSING,
-        folder=trial.benchmark.source.parent,
+        folder=task.folder or trial.benchmark.source.parent,
         files=task.files,
         tool_calls=None if reply.tool_calls is None else tuple(json.loads(reply.tool_calls)),
         seed=trial.seed,

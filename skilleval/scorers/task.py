@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from skilleval.scorers.base import Finding, Fingerprinted, Scorer, ScorerInfo, ScoringRecord, ungraded
+from skilleval.scorers.base import (
+    Finding,
+    Fingerprinted,
+    Scorer,
+    ScorerInfo,
+    ScoringRecord,
+    is_costly,
+    ungraded,
+)
 
 
 class TaskScorer:
@@ -22,18 +30,24 @@ class TaskScorer:
         self.info = ScorerInfo(kind="task", version=versions, options={"fallback": fallback, **options})
 
     async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
-        """Give the findings of the task's own scorer, marked with its kind."""
+        """Give the findings of the task's own scorer, marked with its kind where they are not marked already."""
         kind = self._kind(record)
         scorer = self._scorers.get(kind)
         if scorer is None:
             known = ", ".join(sorted(self._scorers))
             return (ungraded(f"no scorer of kind {kind!r} here; known: {known}", rule=kind),)
-        return tuple(replace(finding, rule=kind) for finding in await scorer.findings(record))
+        findings = await scorer.findings(record)
+        return tuple(replace(finding, rule=finding.rule or kind) for finding in findings)
 
     def fingerprint(self, record: ScoringRecord) -> str | None:
         """Give what the task's own scorer says of itself."""
         scorer = self._scorers.get(self._kind(record))
         return scorer.fingerprint(record) if isinstance(scorer, Fingerprinted) else ""
+
+    def is_costly(self, record: ScoringRecord) -> bool:
+        """Say whether the task's own scorer asks a model."""
+        scorer = self._scorers.get(self._kind(record))
+        return scorer is not None and is_costly(scorer, record)
 
     def _kind(self, record: ScoringRecord) -> str:
         return record.evaluator.kind if record.evaluator else self._fallback

@@ -40,6 +40,9 @@ EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
 }
 """Kind → what is expected, an output that passes, and one that fails."""
 
+OF_ATTEMPTS = {"llm_judge", "tool_calls", "script", "files"}
+"""Those that look at more of an attempt than its answer; their own tests say when they pass."""
+
 
 def scorer(kind: str) -> Scorer:
     """Make a scorer with the options of its shipped file."""
@@ -78,7 +81,12 @@ def test_nothing_to_check_is_ungraded(kind: str) -> None:
         assert finding.reason
 
 
-@pytest.mark.parametrize("kind", SCORERS)
+def test_every_scorer_has_an_example() -> None:
+    """A new kind that judges an answer cannot be forgotten here."""
+    assert set(EXAMPLES) == set(SCORERS) - OF_ATTEMPTS
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
 def test_a_scorer_can_pass_and_fail(kind: str, tmp_path: Any) -> None:
     """Each kind tells a right answer from a wrong one, wrapped or not, and no output is never right."""
     (tmp_path / "judge.py").write_text(

@@ -43,7 +43,8 @@ def test_every_scorer_stands_under_its_name(composing: Compose) -> None:
 
 def test_the_task_scorer_takes_the_options_of_the_files_of_others(composing: Compose) -> None:
     """Defaults of a scorer stand once: the task scorer's blocks equal what the scorers say alone."""
-    kinds = ("exact", "contains", "custom", "regex", "json_schema", "numeric")
+    plain = ("exact", "contains", "custom", "regex", "json_schema", "numeric")
+    kinds = (*plain, "llm_judge", "tool_calls", "script", "files", "evals")
     alone = composing(f"scorer=[{','.join(kinds)}]").settings.scorers
     task = composing().settings.scorers["task"]
     assert task.options == {"fallback": "exact"} | {kind: alone[kind].options for kind in kinds}
