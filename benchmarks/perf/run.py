@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 import containers
+import judged
 import loopback
 import memory
 import spawn
@@ -24,7 +25,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     print("| what | measured | floor in the same run | ratio | goal | met |")
     print("|---|---|---|---|---|---|")
-    for part in (startup, throughput, writing, spawn, worker, loopback, containers, memory):
+    for part in (startup, throughput, writing, spawn, worker, loopback, judged, containers, memory):
         for row in part.rows(quick=quick):
             met = "yes" if row.met else "**no**"
             print(
