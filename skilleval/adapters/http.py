@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from skilleval.adapters.base import Call, close_all
+from skilleval.adapters.hidden import with_hints
 from skilleval.adapters.http_endpoint import PORT, Endpoint, HttpOptions, Serve, build_endpoint
 from skilleval.adapters.http_places import UnsendableError, json_text, placed
 from skilleval.adapters.http_reply import Answer, Failure, read_answer
@@ -111,7 +112,10 @@ class HttpAdapter:
             # Nobody but the skill is behind this address.
             death = await server.death() or Failure(kind=_LOST, message=reply.message or "")
             reply = death.reply(reply)
-        return replace(reply, stderr=excerpt(server.log().encode()))
+        told = replace(reply, stderr=excerpt(server.log().encode()))
+        # That we did not reach the server is no word of the server's own.
+        is_own = told.failure_kind != _LOST
+        return with_hints(told, call.skill.folder, self._sandbox) if is_own else told
 
     async def _asked(self, call: Call, endpoint: Endpoint, url: str, clients: _Clients) -> Reply:
         from httpx import InvalidURL

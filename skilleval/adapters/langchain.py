@@ -112,7 +112,7 @@ def _plain(reply: Reply) -> Reply:
                 reply,
                 status=Status.UNSUPPORTED,
                 failure_kind="library_missing",
-                message=f"{said}: {_INSTALL}",
+                message=f"{said}; for the Python of the sandbox: {_INSTALL}",
                 retryable=False,
             )
         return replace(reply, failure_kind="exception", message=said)

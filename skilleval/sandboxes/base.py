@@ -99,6 +99,9 @@ class Session(Protocol):
     async def send(self, data: bytes) -> None:
         """Write to its stdin; returns when all is written, or the program reads no more."""
 
+    def end_input(self) -> None:
+        """Close its stdin, while nobody sends; its output goes on, and what is sent later is dropped."""
+
     async def receive(self) -> bytes:
         """Give the next piece of its stdout as soon as there is one; nothing once its stdout is closed."""
 

@@ -28,7 +28,7 @@ from skilleval.sandboxes.requirements import Gap
 from skilleval.sandboxes.resources import Resources, as_told_by_shells
 from skilleval.sandboxes.seccomp import filter_program
 from skilleval.sandboxes.view import View
-from skilleval.sandboxes.walls import HOME, TMP, Walls, arguments, made_up_files
+from skilleval.sandboxes.walls import HOME, TMP, Walls, arguments, copied_files, made_up_files
 
 OWN_PROCESSES = 2
 """How many processes of bubblewrap itself live in the group of a trial."""
@@ -206,7 +206,8 @@ class BubblewrapMechanism:
     def _keep_files(self) -> None:
         if self._files:
             return
-        for path, content in made_up_files(shares_network=self._shares_network).items():
+        files = {**copied_files(), **made_up_files(shares_network=self._shares_network)}
+        for path, content in files.items():
             self._files[path] = _kept(path, content)
         self._filter = None if self._program is None else _kept("filter", self._program)
 

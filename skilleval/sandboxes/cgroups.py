@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from skilleval.sandboxes.base import MEMORY, PROCESSES
-from skilleval.sandboxes.procfs import is_alive
+from skilleval.sandboxes.procfs import is_alive, read_bytes
 
 _PREFIX = "skilleval-"
 _NEGLIGIBLE_BYTES = 4 << 20  # the kernel counts in batches, so an empty group does not read 0
@@ -322,6 +322,6 @@ def _end(processes: Iterable[int]) -> None:
 
 def _words(file: Path) -> list[str]:
     try:
-        return file.read_text(encoding="ascii").split()
+        return read_bytes(str(file)).decode("ascii").split()
     except OSError:
         return []

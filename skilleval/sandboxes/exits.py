@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 _POLL_S = 0.005
 
@@ -28,6 +29,25 @@ def open_descriptor(program: subprocess.Popen[bytes]) -> int | None:
         return os.pidfd_open(program.pid)
     except OSError:  # an old kernel, or a filter around us that forbids the call
         return None
+
+
+async def one_ended(pids: Iterable[int], *, at_most_s: float) -> None:
+    """Wait until one of these children has ended, which is often sooner than a timer of the event loop can tell."""
+    loop = asyncio.get_running_loop()
+    news = asyncio.Event()
+    descriptors: list[int] = []
+    timer = loop.call_later(at_most_s, news.set)
+    try:
+        for pid in pids if sys.platform == "linux" else ():
+            with contextlib.suppress(OSError):  # it is gone, or there are no such descriptors
+                descriptors.append(os.pidfd_open(pid))
+                loop.add_reader(descriptors[-1], news.set)
+        await news.wait()
+    finally:
+        timer.cancel()
+        for descriptor in descriptors:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
 
 
 class ExitWatch:

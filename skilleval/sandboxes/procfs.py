@@ -6,9 +6,9 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
-_PROC = Path("/proc")
+_PROC = "/proc"
+_PIECE = 16384
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,19 @@ class Process:
     parent: int
     session: int
     is_zombie: bool
+
+
+def read_bytes(path: str) -> bytes:
+    """Give the content of a small file of the kernel: such files are read many times a trial, and `Path` is dear.
+
+    Raises:
+        OSError: it is not there, or went away meanwhile.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return b"".join(iter(lambda: os.read(descriptor, _PIECE), b""))
+    finally:
+        os.close(descriptor)
 
 
 def is_alive(pid: int) -> bool:
@@ -35,7 +48,7 @@ def is_alive(pid: int) -> bool:
 def read_process(pid: int) -> Process | None:
     """Give a process, or null if there is none of that id."""
     try:
-        stat = (_PROC / str(pid) / "stat").read_bytes()
+        stat = read_bytes(f"{_PROC}/{pid}/stat")
     except OSError:
         return None
     # The second field is the program's name in brackets and may itself hold spaces and brackets.
@@ -61,7 +74,7 @@ def read_own_children() -> tuple[int, ...]:
     """
     own = os.getpid()
     try:
-        return tuple(map(int, (_PROC / f"self/task/{own}/children").read_bytes().split()))
+        return tuple(map(int, read_bytes(f"{_PROC}/self/task/{own}/children").split()))
     except OSError:
         return tuple(process.pid for process in read_processes() if process.parent == own)
 
@@ -69,7 +82,7 @@ def read_own_children() -> tuple[int, ...]:
 def read_variable(pid: int, name: str) -> str | None:
     """Give a variable of the environment a process was started with; null where absent or not readable."""
     try:
-        environment = (_PROC / str(pid) / "environ").read_bytes()
+        environment = read_bytes(f"{_PROC}/{pid}/environ")
     except OSError:
         return None
     prefix = f"{name}=".encode()

@@ -49,13 +49,17 @@ class PipeSession:
     async def send(self, data: bytes) -> None:
         """Write to its stdin; returns when all is written, or the program reads no more."""
         left = memoryview(data)
-        while left and not self._is_over:
+        while left and not (self._is_over or self._started.stdin.closed):
             try:
                 left = left[os.write(self._started.stdin.fileno(), left) :]
             except BlockingIOError:
                 await self._writable()
             except OSError:  # it closed its stdin or ended: what it left unread does not matter
                 return
+
+    def end_input(self) -> None:
+        """Close its stdin, while nobody sends; its output goes on, and what is sent later is dropped."""
+        self._started.stdin.close()
 
     async def receive(self) -> bytes:
         """Give the next piece of its stdout as soon as there is one; nothing once its stdout is closed."""

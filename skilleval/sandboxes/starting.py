@@ -11,11 +11,12 @@ from io import FileIO
 from typing import cast
 
 from skilleval.sandboxes.base import Command, Completed
+from skilleval.sandboxes.exits import one_ended
 from skilleval.sandboxes.launch import Enclosure, Launch
 from skilleval.sandboxes.trees import TOKEN_NAME, Tree
 
 _PATIENCE_S = 5.0  # a process stuck in the kernel must not hold up the run for ever
-_PAUSE_S = 0.001
+_PAUSE_S = 0.001  # between two looks at what is not over yet, where nothing tells of its end
 _log = logging.getLogger(__name__)
 
 
@@ -46,12 +47,16 @@ class Started:
 
     async def _ended(self) -> None:
         deadline = time.monotonic() + _PATIENCE_S
-        while not self._is_over():
+        while True:
+            lingering = self._tree.lingering()
+            if lingering is not None:
+                await one_ended(lingering, at_most_s=_PAUSE_S)
+            if self._is_over():
+                return
             if time.monotonic() > deadline:
                 _log.warning("what a trial started could not be ended within %g s", _PATIENCE_S)
                 self._tree.give_up()
                 return
-            await asyncio.sleep(_PAUSE_S)
 
     def _is_over(self) -> bool:
         """End what can be seen now; true if nothing was left."""

@@ -76,6 +76,16 @@ class Tree:
         _kill(self._condemned - {leader.pid})
         return False
 
+    def lingering(self) -> list[int] | None:
+        """Give the living children of ours that lead no tree: the last of this one may be among them, soon to end.
+
+        Null where some had ended meanwhile; they are buried, so that nobody waits for them again.
+        """
+        orphans = _orphans()
+        if _reap(orphan.pid for orphan in orphans if orphan.is_zombie):
+            return None
+        return [orphan.pid for orphan in orphans if not orphan.is_zombie]
+
     def give_up(self) -> None:
         """Look no more: a process that is stuck in the kernel must not hold up the run for ever."""
         if self.leader is not None:

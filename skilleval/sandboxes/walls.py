@@ -18,6 +18,7 @@ _HOST_NAME = "sandbox"
 _HOSTS = f"127.0.0.1 localhost {_HOST_NAME}\n::1 localhost\n"
 _NAME_SERVICES = "passwd: files\ngroup: files\nhosts: files dns\n"
 _RESOLVER = Path("/etc/resolv.conf")
+_MAX_COPY = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,16 @@ def made_up_files(*, shares_network: bool) -> dict[str, bytes]:
     return files
 
 
+def copied_files() -> dict[str, bytes]:
+    """Give the settings of this machine that are single small files: copies of them cost less than mounts."""
+    files: dict[str, bytes] = {}
+    for path in SETTINGS:
+        with contextlib.suppress(OSError):  # what cannot be read is mounted
+            if path.is_file() and path.stat().st_size <= _MAX_COPY:
+                files[str(path)] = path.read_bytes()
+    return files
+
+
 def arguments(
     walls: Walls, view: View, *, folder: Path, environment: Mapping[str, str], status: int
 ) -> Iterator[str]:
@@ -75,8 +86,9 @@ def _file_system(walls: Walls, view: View) -> Iterator[str]:
         yield from (*_size(walls), "--tmpfs", folder)
     yield from ("--dir", HOME, "--symlink", TMP, "/var/tmp", "--remount-ro", "/dev")  # noqa: S108 - same
     yield from _system()
-    for path in SETTINGS:
-        yield from ("--ro-bind-try", str(path), str(path))
+    for path in map(str, SETTINGS):
+        if path not in walls.files:
+            yield from ("--ro-bind-try", path, path)
     for target, descriptor in walls.files.items():
         yield from ("--file", str(descriptor), target)
     yield from _shown(view)

@@ -190,6 +190,26 @@ def test_a_body_that_was_squeezed_is_not_unpacked(loopback: Loopback, at: Callab
     assert (reply.status, reply.failure_kind) == (Status.SKILL_ERROR, "unreadable_reply")
 
 
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ((200, b"<html>log in</html>", {"content-type": "text/html"}), "Unexpected content type: text/html"),
+        ((200, b"not JSON", JSON), "Failed to parse JSON response"),
+        ((202, b"", {}), "server answered a request with 202 Accepted"),
+    ],
+)
+def test_an_answer_that_is_no_message_is_no_error_of_the_server_s(
+    answer: tuple[int, bytes, dict[str, str]], told: str, loopback: Loopback, at: Callable[..., Call]
+) -> None:
+    """The library tells of it as of an error reply, which the server never sent."""
+    loopback.later = [*_scripted(), answer]
+    (reply,) = replies_of([at(loopback.url)])
+    assert (reply.failure_kind, reply.message) == (
+        "unreadable_reply",
+        f"work failed: the answer breaks the protocol: {told}",
+    )
+
+
 def test_an_error_of_the_protocol_is_told_whatever_its_http_status(
     loopback: Loopback, at: Callable[..., Call]
 ) -> None:

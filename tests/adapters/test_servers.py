@@ -226,6 +226,14 @@ def test_a_failed_call_shows_what_the_server_printed(serving: Callable[..., list
     assert answered.stderr is None
 
 
+def test_what_a_server_lacks_gets_the_setting_that_may_help(serving: Callable[..., list[Reply]]) -> None:
+    """A variable that is set here and that the server misses may have been kept from it, as from any program."""
+    misses = (sys.executable, "-c", "import sys; sys.exit(\"KeyError: 'PATH'\")", "{port}")
+    (reply,) = serving({}, command=misses)
+    assert reply.failure_kind == "server_died"
+    assert str(reply.message).endswith("(the sandbox may hide it: sandbox.pass_env=[PATH])")
+
+
 def test_the_token_is_not_in_what_the_server_printed(
     tmp_path: Path, call: Callable[..., Call], http_adapter: Callable[..., HttpAdapter]
 ) -> None:

@@ -119,3 +119,23 @@ def test_egress_lists_hosts_fields_and_variables(run: Run, folder: Path) -> None
     assert local["variables"] == ["LANGUAGE"]
     assert "sandbox=none" in local["why"]
     assert sorted(path.name for path in folder.iterdir()) == ["remote"]
+
+
+def test_egress_lists_servers_that_are_asked_and_classes_that_nobody_holds(run: Run, folder: Path) -> None:
+    """An MCP server behind an address is a way out, with a header of its own; an adapter class may go anywhere."""
+    common = {"name": "x", "version": "1.0.0"}
+    manifests = {
+        "remote": {"adapterType": "mcp", "entrypoint": "https://tools.example/mcp"},
+        "own": {"adapterType": "custom", "entrypoint": "none", "metadata": {"adapterClass": "some:Class"}},
+    }
+    for name, manifest in manifests.items():
+        (folder / name).mkdir()
+        (folder / name / "skill.json").write_text(json.dumps({"id": name, **common, **manifest}))
+    config = {"type": "mcp", "authType": "api_key", "authTokenEnvKey": "MY_TOKEN"}
+    (folder / "remote" / "adapter.config.json").write_text(json.dumps(config))
+    found = {
+        one["sender"].split()[0]: one for one in run("doctor", "--egress", "remote", "own", "--json").document
+    }
+    assert (found["remote"]["host"], found["remote"]["variables"]) == ("tools.example", ["MY_TOKEN"])
+    assert found["remote"]["fields"] == ["input", "seed", "repeat", "X-API-Key"]
+    assert found["own"]["host"] == "any host"

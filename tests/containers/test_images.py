@@ -60,6 +60,19 @@ def test_an_image_that_cannot_be_built_is_an_error_with_the_last_words(folder: P
         made.prepare(folder)
 
 
+@pytest.mark.parametrize("line", ["ADD http://127.0.0.1:9/word /word", "COPY --from=surely-none:1 /a /b"])
+def test_an_engine_is_not_made_to_fetch_for_a_stranger(folder: Path, line: str) -> None:
+    """A build has no network, but the engine has one: what it would fetch itself is refused before it is asked."""
+    (folder / "Dockerfile").write_text(f"{_BASE}{line}\n")
+    made = sandbox(build=True)
+    with pytest.raises(AdapterError, match=f"found {line}"):
+        made.prepare(folder)
+    (folder / "Dockerfile").rename(folder / "other")
+    (folder / "Dockerfile").symlink_to("other")
+    with pytest.raises(AdapterError, match="found a link"):
+        made.prepare(folder)
+
+
 def test_a_dockerfile_is_ignored_unless_asked_for(folder: Path) -> None:
     """Building runs commands of a stranger: that is the user's choice."""
     (folder / "Dockerfile").write_text("FROM surely-no-such-image:1\n")
@@ -92,3 +105,24 @@ def test_an_engine_tells_what_it_is() -> None:
     assert "runc" in facts.runtimes
     assert (facts.limits_memory, facts.limits_processes, facts.limits_cpus) == (True, True, True)
     assert json.dumps(facts.version)
+
+
+def test_an_image_without_a_shell_is_said_to_lack_it(folder: Path) -> None:
+    """Nothing can be looked at in it, so nothing is claimed: neither of its walls nor of the engine."""
+    (folder / "Dockerfile").write_text("FROM scratch\nCOPY Dockerfile /\n")
+    engine, tag = Engine(), "skilleval-test-bare:1"
+    try:
+        engine.build(folder, tag)
+        with pytest.raises(AdapterError, match=f"cannot run a container of {tag}: .*/bin/sh") as raised:
+            sandbox(image=tag)
+        assert raised.value.hint.startswith("the image needs /bin/sh")
+    finally:
+        engine.close()
+
+
+def test_a_runtime_that_the_engine_lacks_is_said_with_those_that_it_has() -> None:
+    """The option is named, not the image."""
+    with pytest.raises(AdapterError, match="surely-none") as raised:
+        sandbox(runtime="surely-none")
+    assert "sandbox.runtime" in raised.value.hint
+    assert "runc" in raised.value.hint

@@ -118,3 +118,31 @@ def test_doctor_finds_the_engine(tmp_path: Path) -> None:
     (check,) = [check for check in json.loads(done.stdout) if check["area"] == "engine"]
     assert check["state"] == "ok"
     assert os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock") in check["found"]
+
+
+@pytest.mark.parametrize(
+    "command", [("eval", "--dry-run"), ("eval", "-m", "--dry-run"), ("doctor", "--egress")]
+)
+def test_what_runs_nothing_builds_nothing(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Building runs commands of a stranger, so it waits for a run; what could not be built is refused even so."""
+    skill, tasks = write_skill(tmp_path, "one"), write_tasks(tmp_path / "tasks.json")
+    (skill / "Dockerfile").write_text("FROM skilleval-base:py311\nUSER 0\nRUN exit 3\n")
+    words = [f"skill_set.paths=[{skill}]", f"benchmark.tasks={tasks}", "sandbox=docker", "sandbox.build=true"]
+    done = _done(tmp_path, [str(SCRIPT), *command, *words])
+    assert done.returncode == 0, done.stderr
+    (skill / "Dockerfile").write_text("FROM surely-no-such-image:1\n")
+    refused = _done(tmp_path, [str(SCRIPT), *command, *words])
+    assert refused.returncode == 3
+    assert "the engine has no image" in refused.stderr + refused.stdout
+
+
+def test_skills_without_their_program_are_those_of_the_image(tmp_path: Path) -> None:
+    """`only_runnable` asks the image that skills run in: what this machine has does not help there."""
+    here = Path(sys.executable).name  # such as python3.13, which the image has under another name
+    write_skill(tmp_path / "all", "one")
+    write_skill(tmp_path / "all", "two", entrypoint=f"{here}-only-here skill.py")
+    tasks = write_tasks(tmp_path / "tasks.json")
+    words = _words(tmp_path, tmp_path / "all", tasks, "--dry-run", "skill_set.only_runnable=true")
+    facts = json.loads(_done(tmp_path, words).stdout)
+    assert facts["skills"] == ["one 1.0.0"]
+    assert f"two left out: {here}-only-here is not in the image skilleval-base:py311" in facts["warnings"]

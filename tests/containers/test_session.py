@@ -189,3 +189,24 @@ def test_what_is_opened_ends_with_its_task(folder: Path, nap: Nap) -> None:
         assert containers() == ()
 
     used(work)
+
+
+def test_a_program_that_the_image_lacks_cannot_be_talked_with(folder: Path) -> None:
+    """It is the image that is wanting, not the skill: said as for programs that are only run, and nothing is left."""
+
+    async def work(made: DockerSandbox) -> list[object]:
+        words = ("surely-no-such-program", "/surely/not/there", "./own", "python3")
+        (folder / "own").touch(mode=0o755)
+        opened = [await made.open(command(folder, word)) for word in words]
+        for one in opened:
+            if isinstance(one, ContainerSession):
+                await one.aclose()
+        return [one.not_started if isinstance(one, Completed) else "started" for one in opened]
+
+    lacking = "program_not_found: {} is not a program on the PATH of the image skilleval-base:py311"
+    assert used(work) == [
+        lacking.format("surely-no-such-program"),
+        lacking.format("/surely/not/there"),
+        "started",
+        "started",
+    ]

@@ -128,3 +128,30 @@ def test_a_sandbox_names_one_cause_at_most(
     completed = _completed(kind, tmp_path, *argv, **limits)
     assert (completed.timed_out, completed.output_limit, completed.not_started is not None) == cause
     assert len(completed.stdout) <= limits.get("max_output_bytes", 10_000)
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_a_program_that_is_talked_with_can_be_told_the_end(kind: str, tmp_path: Path) -> None:
+    """Once its stdin is closed it may finish what it does: its last words are heard, later ones to it are dropped."""
+    tmp_path.chmod(0o755)
+    limits: dict[str, Any] = {"env": {}, "stdin": b"", "timeout_s": 20.0, "max_output_bytes": 10_000}
+    command = Command(argv=("sh", "-c", "cat; echo bye; exit 3"), folder=tmp_path, **limits)
+
+    async def talk() -> tuple[bytes, Completed]:
+        sandbox = _built(kind)
+        session = await sandbox.open(command)
+        assert not isinstance(session, Completed), session
+        await session.send(b"word\n")
+        session.end_input()
+        session.end_input()
+        await session.send(b"too late\n")
+        await session.ended()
+        heard = b""
+        while piece := await session.receive():
+            heard += piece
+        done = await session.aclose()
+        await sandbox.aclose()
+        return heard, done
+
+    heard, done = asyncio.run(talk())
+    assert (heard, done.exit_code) == (b"word\nbye\n", 3)

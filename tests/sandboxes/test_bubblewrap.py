@@ -11,8 +11,8 @@ from skilleval.sandboxes.mechanism import Hold, Start
 from skilleval.sandboxes.requirements import Gap
 from skilleval.sandboxes.resources import Resources
 from skilleval.sandboxes.running import execute
-from skilleval.sandboxes.view import View
-from skilleval.sandboxes.walls import Walls, arguments, made_up_files
+from skilleval.sandboxes.view import SETTINGS, View
+from skilleval.sandboxes.walls import Walls, arguments, copied_files, made_up_files
 
 NOTHING = View(reads=(), writes=(), covered=())
 RESOURCES = Resources(
@@ -124,6 +124,23 @@ def test_made_up_files_tell_nothing_of_this_machine() -> None:
     assert len(files["/etc/passwd"].splitlines()) == len(files["/etc/group"].splitlines()) == 1
     assert b"127.0.0.1 localhost sandbox" in files["/etc/hosts"]
     assert Path("/etc/resolv.conf").exists() == ("/etc/resolv.conf" in made_up_files(shares_network=True))
+
+
+def test_single_files_of_the_settings_are_copied_and_folders_mounted() -> None:
+    """A copy holds what the file holds, and nothing is laid over it; what is no small file is mounted as it is."""
+    files = copied_files()
+    assert {path: Path(path).read_bytes() for path in files} == files
+    assert set(files) == {str(path) for path in SETTINGS if path.is_file()}
+    walls = Walls(
+        shares_network=False,
+        tmp_bytes=None,
+        forbids_namespaces=False,
+        files=dict.fromkeys(files, 8),
+        filter=None,
+    )
+    words = list(arguments(walls, NOTHING, folder=Path("/skill"), environment={}, status=9))
+    mounted = {words[at + 1] for at, word in enumerate(words) if word == "--ro-bind-try"}
+    assert mounted == {str(path) for path in SETTINGS} - set(files)
 
 
 def test_where_there_is_no_bubblewrap_the_remedy_is_named(tmp_path: Path) -> None:

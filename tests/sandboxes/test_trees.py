@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ from naps import Nap
 from skilleval.sandboxes.base import Command
 from skilleval.sandboxes.none import NoSandbox
 from skilleval.sandboxes.procfs import read_own_children
+from skilleval.sandboxes.trees import Tree
 
 Make = Callable[..., Command]
 
@@ -103,3 +105,19 @@ def test_trials_in_two_threads_do_not_end_each_other(sandbox: NoSandbox, make: M
         return [(await here).exit_code, *there]
 
     assert asyncio.run(both()) == [5] * 5
+
+
+def test_the_dead_are_buried_and_the_living_waited_for() -> None:
+    """Who has ended meanwhile is reason to look again at once, and only once: then he is no longer there."""
+    tree = Tree()
+    dead, alive = (_started(["sleep", time], start_new_session=True) for time in ("0", "60"))
+    os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+    first, second = tree.lingering(), tree.lingering()
+    tree.close()
+    alive.kill()
+    for child in (dead, alive):
+        child.wait()
+    assert first is None
+    assert second is not None
+    assert alive.pid in second
+    assert dead.pid not in second

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilleval.adapters.base import Call, close_all
+from skilleval.adapters.hidden import with_hints
 from skilleval.adapters.http_endpoint import Endpoint
 from skilleval.adapters.mcp.options import McpOptions, Program, read_target
 from skilleval.domain import Reply, Skill, Status
@@ -70,12 +71,9 @@ class McpAdapter:
         except AdapterError as error:
             message = "; ".join(str(problem) for problem in error.problems)
             return Reply(status=Status.UNSUPPORTED, failure_kind="not_configured", message=message)
-        known = await self._taken(call.skill.source)
-        if known is not None:
-            reply = await self._asked(known, call)
-            if not known.is_spent:
-                return reply
-        return await self._asked_afresh(target, call)
+        reply = await self._called(target, call)
+        is_here = isinstance(target, Program)
+        return with_hints(reply, call.skill.folder, self._sandbox) if is_here else reply
 
     async def aclose(self) -> None:
         """End all sessions and servers."""
@@ -86,6 +84,14 @@ class McpAdapter:
         if skill.source not in self._targets:
             self._targets[skill.source] = read_target(self._options, skill, self._environ)
         return self._targets[skill.source]
+
+    async def _called(self, target: Program | Endpoint, call: Call) -> Reply:
+        known = await self._taken(call.skill.source)
+        if known is not None:
+            reply = await self._asked(known, call)
+            if not known.is_spent:
+                return reply
+        return await self._asked_afresh(target, call)
 
     async def _asked_afresh(self, target: Program | Endpoint, call: Call) -> Reply:
         from skilleval.adapters.mcp.connection import Connection

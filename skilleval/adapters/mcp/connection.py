@@ -27,7 +27,7 @@ from skilleval.adapters.mcp.reply import BREAKAGE, refused, reply_of, with_last_
 from skilleval.adapters.mcp.tools import chosen_tool
 from skilleval.domain import Reply, Status
 
-_FAREWELL_S = 1.0  # for what the SDK says at the end; then it is cut off
+_FAREWELL_S = 1.0  # for the SDK's last words and the server's own end; then it is cut off
 _MAX_PAGES = 100  # a list of tools without an end must not hold up the start
 _ANOTHER_ERA = frozenset({METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION})
 _LOUD = ("mcp", "client")  # loggers of the SDK
@@ -161,6 +161,7 @@ class Connection:
         """Ask the line for a reason; after more than an unwelcome message the connection is not used again."""
         if failure.status is not Status.TIMEOUT and failure is not _CUT and self._line.failure is None:
             return failure
+        self._line.give_up()
         await self.aclose()
         if failure.status is not Status.TIMEOUT:
             failure = self._line.failure or failure
@@ -179,7 +180,7 @@ async def _shake_hands(session: ClientSession) -> None:
 
 async def _listed(session: ClientSession) -> tuple[str, ...]:
     """Give the names of all tools; a server that knows no such question has none."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     cursor: str | None = None
     for _ in range(_MAX_PAGES):
         try:
@@ -188,10 +189,10 @@ async def _listed(session: ClientSession) -> tuple[str, ...]:
             if error.code != METHOD_NOT_FOUND:
                 raise
             break
-        names += [tool.name for tool in page.tools]
-        cursor = page.next_cursor
-        if not cursor:
+        names |= dict.fromkeys(tool.name for tool in page.tools)
+        if not page.next_cursor or page.next_cursor == cursor:  # one that stands still leads nowhere
             break
+        cursor = page.next_cursor
     return tuple(names)
 
 

@@ -31,6 +31,9 @@ class Line(Protocol):
     def begin(self) -> None:
         """Begin a request: traffic counts from here on."""
 
+    def give_up(self) -> None:
+        """Close without a farewell, when it comes to that: whoever is at the other end has had its time."""
+
     @property
     def is_open(self) -> bool:
         """Whether another request can be sent."""

@@ -19,6 +19,13 @@ BREAKAGE = (MCPError, ValidationError, RuntimeError, anyio.BrokenResourceError, 
 """What the SDK raises where a server does not do its part."""
 
 _USELESS_TO_REPEAT = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS})  # the same request meets the same answer
+_UNREADABLE = (
+    "Failed to parse JSON response",
+    "Failed to parse SSE message",
+    "Unexpected content type",
+    "server answered a request with 202",
+)
+"""How the SDK begins to say, in an error of its own making, that an answer over HTTP is no message."""
 _WORDS_SHOWN = 200
 
 
@@ -80,6 +87,11 @@ def _read(text: str) -> Any:
 def refused(error: Exception, what: str) -> Failure | None:
     """Say what the SDK met while it did something; null where the line was cut, which only the line can explain."""
     if isinstance(error, MCPError) and not _tells_of_the_end(error):
+        if error.message.startswith(_UNREADABLE):
+            words = error.message.partition(": 1 validation error")[0].partition("\n")[0]
+            return Failure(
+                kind="unreadable_reply", message=f"{what}: the answer breaks the protocol: {words}"
+            )
         is_retryable = error.code not in _USELESS_TO_REPEAT
         message = f"{what}: JSON-RPC error {error.code}: {error.message}"
         return Failure(kind="rpc_error", message=message, retryable=is_retryable)

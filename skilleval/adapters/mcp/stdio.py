@@ -23,6 +23,7 @@ from skilleval.domain import Status
 from skilleval.sandboxes.base import Command, Completed, Sandbox, Session
 
 _LAST_BREATH_S = 0.5  # whoever closes its stdout is about to end, or has hung up
+_GRACE_S = 0.5  # for a server to leave by itself once its stdin is closed
 _NOT_STARTED = {
     "program_not_found": Status.UNSUPPORTED,  # this machine lacks the interpreter: not the skill's fault
     "program_missing": Status.SKILL_ERROR,  # the skill names a file that it does not have
@@ -47,6 +48,7 @@ class ProgramLine:
         self._is_over = False
         self._has_left = False
         self._is_flooded = False
+        self._is_given_up = False
 
     def opened(self) -> Transport:
         """Start the program, for as long as the context lasts."""
@@ -57,6 +59,10 @@ class ProgramLine:
         self._n_bytes = self._n_wrong = 0
         self._noise.clear()
         self._n_errors = len(self._stderr)
+
+    def give_up(self) -> None:
+        """Close without a farewell: the server has had its time."""
+        self._is_given_up = True
 
     @property
     def is_open(self) -> bool:
@@ -113,6 +119,7 @@ class ProgramLine:
         # Without a bound: a server that does not read must not hold up who gives up on it.
         from_session, said = anyio.create_memory_object_stream[SessionMessage](math.inf)
         tasks: list[asyncio.Task[None]] = []
+        is_in_peace = False
         try:
             if isinstance(session, Completed):
                 self._ending, self._is_over = session, True
@@ -124,6 +131,7 @@ class ProgramLine:
                     asyncio.create_task(_speak(session, said)),
                 ]
             yield heard, from_session
+            is_in_peace = not (self._is_over or self._is_given_up)
         finally:
             for task in tasks:
                 task.cancel()
@@ -131,7 +139,11 @@ class ProgramLine:
             for stream in (heard, to_session, from_session, said):
                 stream.close()
             if not isinstance(session, Completed):
-                self._ending = await session.aclose()
+                try:
+                    if is_in_peace:
+                        await _farewell(session)
+                finally:
+                    self._ending = await session.aclose()
 
     async def _listen(self, session: Session, to_session: MemoryObjectSendStream[Received]) -> None:
         rest = b""
@@ -182,6 +194,16 @@ async def _speak(session: Session, said: MemoryObjectReceiveStream[SessionMessag
             text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
             # A lone surrogate has no UTF-8, and its backslash form is its JSON escape.
             await session.send(text.encode(errors="backslashreplace") + b"\n")
+
+
+async def _farewell(session: Session) -> None:
+    """Close its stdin, which asks a server to end, and give it a moment; what it says now is dropped."""
+    session.end_input()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_GRACE_S):
+            while await session.receive():
+                pass
+            await session.ended()
 
 
 def _not_started(reason: str) -> Failure:

@@ -45,6 +45,9 @@ class WebLine:
         self._n_bytes = 0
         self._refused = None
 
+    def give_up(self) -> None:
+        """Go on as before: the end of a session is a request of its own, which holds nobody up."""
+
     @property
     def is_open(self) -> bool:
         """Whether nothing has broken yet."""

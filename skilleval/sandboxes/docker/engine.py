@@ -278,6 +278,12 @@ def _mapped() -> Iterator[None]:
 
 
 def _said(error: Exception) -> str:
+    """Say what went wrong; what is raised on the way to the engine has no words of the engine's."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if "Timeout" in kinds:
+        return f"the engine did not answer within {_TIMEOUT_S} s"
+    if "ConnectionError" in kinds:
+        return "the engine answers no more: it has ended, or it was started again"
     return str(getattr(error, "explanation", None) or error)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from skilleval.errors import AdapterError, Problem
+from skilleval.sandboxes.docker.dockerfile import fetched
 from skilleval.sandboxes.docker.engine import Engine, EngineError, Image
 
 _DOCKERFILE = "Dockerfile"
@@ -49,17 +50,39 @@ class Images:
         Raises:
             AdapterError: its Dockerfile cannot be built.
         """
-        if not self._builds or not (folder / _DOCKERFILE).is_file():
+        if not self._is_own(folder):
             return self.named
         with self._building:
             if folder not in self._built:
                 self._built[folder] = self._of_dockerfile(folder)
         return self._built[folder]
 
+    def is_wanting(self, folder: Path) -> bool:
+        """Say whether programs of a folder need an image that is still to be built; one that is there is taken.
+
+        Raises:
+            AdapterError: its Dockerfile would have the engine fetch something.
+        """
+        if not self._is_own(folder) or folder in self._built:
+            return False
+        try:
+            found = self._engine.image(_tag(folder))
+        except EngineError as error:
+            raise _unbuildable(folder, str(error)) from None
+        if found is None:
+            self._check(folder)
+            return True
+        self._built[folder] = found
+        return False
+
+    def _is_own(self, folder: Path) -> bool:
+        return self._builds and (folder / _DOCKERFILE).is_file()
+
     def _of_dockerfile(self, folder: Path) -> Image:
-        tag = f"{_REPOSITORY}:{context_digest(folder)[:_DIGITS]}"
+        tag = _tag(folder)
         try:
             if self._engine.image(tag) is None:
+                self._check(folder)
                 self._engine.build(folder, tag)
             image = self._engine.image(tag)
         except EngineError as error:
@@ -67,6 +90,29 @@ class Images:
         if image is None:
             raise _unbuildable(folder, "the engine built no image")
         return image
+
+    def _check(self, folder: Path) -> None:
+        """See to it that the engine fetches nothing: it would do so over its own network, for a stranger.
+
+        Raises:
+            AdapterError: a line of the Dockerfile asks for that, or the file is none.
+        """
+        file = folder / _DOCKERFILE
+        if file.is_symlink():  # the engine follows it elsewhere than we do
+            raise _unbuildable(folder, "a link")
+        said = fetched(file.read_text(encoding="utf-8", errors="replace"), self._has)
+        if said is not None:
+            raise _unbuildable(folder, said)
+
+    def _has(self, reference: str) -> bool:
+        try:
+            return self._engine.image(reference) is not None
+        except EngineError:  # what names no image, such as a variable
+            return False
+
+
+def _tag(folder: Path) -> str:
+    return f"{_REPOSITORY}:{context_digest(folder)[:_DIGITS]}"
 
 
 def context_digest(folder: Path) -> str:
@@ -90,6 +136,6 @@ def _unbuildable(folder: Path, said: str) -> AdapterError:
         where=str(folder / _DOCKERFILE),
         expected="an image that can be built without network from images that are there",
         found=said,
-        hint="mend it, or use sandbox.build=false",
     )
-    return AdapterError("the image of a skill cannot be built", problems=(problem,))
+    hint = "mend it, or use sandbox.build=false"
+    return AdapterError("the image of a skill cannot be built", problems=(problem,), hint=hint)

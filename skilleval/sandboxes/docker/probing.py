@@ -37,8 +37,11 @@ echo "CpuSeconds: $(ulimit -t)"
 [ -w /proc/1/oom_score_adj ] && echo "Writable: what steers its first process"
 echo "Own: $$"
 for name in python3 node; do command -v $name >/dev/null && echo "Has: $name"; done
+echo "Last: word"
 """
+_LAST = "Last:"
 _SHELL = "/bin/sh"
+_NEEDED = f"the image needs {_SHELL}; the engine must be able to start containers of it"
 _BLOCK = 512
 _MB = 1 << 20
 _MANY_PROCESSES = 1000  # in a table of its own a program that is started at once has a small number
@@ -63,12 +66,12 @@ def probe(engine: Engine, facts: Facts, blueprint: Blueprint, rules: Rules) -> F
         AdapterError: no container of this image can be started.
     """
     try:
-        said = _said(engine, blueprint, rules)
+        said = _said(engine, blueprint, (_SHELL, "-c", _SCRIPT), rules)
     except EngineError as error:
-        hint = f"the image needs {_SHELL}; the engine must be able to start containers of it"
-        image = blueprint.image.reference
-        raise AdapterError(f"sandbox=docker cannot run a container of {image}: {error}", hint=hint) from None
+        raise _not_run(blueprint, str(error), _hint(facts, rules)) from None
     seen = Seen.of(said)
+    if not seen.one(_LAST):  # what was seen otherwise is what could not be looked at
+        raise _not_run(blueprint, said.strip().rpartition("\n")[2] or "it ended at once", _NEEDED)
     gaps = dict(_gaps(seen, facts, rules))
     asked = {
         ENVIRONMENT, PROCESSES_END, FILESYSTEM, SYSTEM_CALLS, MEMORY, PROCESSES, FILE_SIZE, OPEN_FILES, TMP_SIZE,
@@ -82,9 +85,34 @@ def probe(engine: Engine, facts: Facts, blueprint: Blueprint, rules: Rules) -> F
     )
 
 
-def _said(engine: Engine, blueprint: Blueprint, rules: Rules) -> str:
+def finds(engine: Engine, blueprint: Blueprint, rules: Rules, word: str) -> bool:
+    """Say whether a container finds a program by its name.
+
+    Raises:
+        AdapterError: no container of this image can be started.
+    """
+    words = (_SHELL, "-c", 'command -v -- "$1"', "sh", word)
+    try:
+        return bool(_said(engine, blueprint, words, rules).strip())
+    except EngineError as error:
+        raise _not_run(blueprint, str(error), _NEEDED) from None
+
+
+def _not_run(blueprint: Blueprint, said: str, hint: str) -> AdapterError:
+    return AdapterError(
+        f"sandbox=docker cannot run a container of {blueprint.image.reference}: {said}", hint=hint
+    )
+
+
+def _hint(facts: Facts, rules: Rules) -> str:
+    if rules.runtime is None or rules.runtime in facts.runtimes:
+        return _NEEDED
+    return f"choose sandbox.runtime from what the engine has: {', '.join(facts.runtimes)}"
+
+
+def _said(engine: Engine, blueprint: Blueprint, words: tuple[str, ...], rules: Rules) -> str:
     name = f"{PREFIX}{token_hex(8)}"
-    config = container(blueprint, (_SHELL, "-c", _SCRIPT), replace(rules, keeps_log=True))
+    config = container(blueprint, words, replace(rules, keeps_log=True))
     try:
         engine.create(name, config)
         engine.start(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from skilleval.sandboxes.docker.leftovers import remove_leftovers
 from skilleval.sandboxes.docker.options import DockerOptions
 from skilleval.sandboxes.docker.planning import PYTHON, Planner, opening
 from skilleval.sandboxes.docker.pool import Removal, SharedContainers, WarmPool
-from skilleval.sandboxes.docker.probing import probe
+from skilleval.sandboxes.docker.probing import finds, probe
 from skilleval.sandboxes.docker.running import Go, execute
 from skilleval.sandboxes.docker.session import ContainerSession, Dispose
 from skilleval.sandboxes.docker.settled import settled
@@ -83,6 +84,7 @@ class DockerSandbox:
         self._pool = WarmPool(self._at_gate, self._removal, options.pool)
         self._shared = SharedContainers(self._idling, self._removal)
         self._sessions: dict[str, ContainerSession] = {}
+        self._has_program: dict[tuple[str, str], bool] = {}
         self._has_swept = False
 
     @property
@@ -130,6 +132,28 @@ class DockerSandbox:
         self._planner.check(folder)
         self._images.of(folder)
 
+    def foresee(self, folder: Path) -> bool:
+        """Say whether `prepare` would have an image built, which is not done here; what it refuses is refused.
+
+        Raises:
+            AdapterError: something cannot be read, or the image could not be built as it is asked for.
+        """
+        self._planner.check(folder)
+        return self._images.is_wanting(folder)
+
+    def lacks(self, word: str, folder: Path) -> bool:
+        """Say whether programs of a folder would run in an image without a program of that name.
+
+        Of an image that is still to be built nothing is known: then this is false.
+        """
+        if self._images.is_wanting(folder):
+            return False
+        blueprint = replace(self._empty(), image=self._images.of(folder))
+        place = (blueprint.image.image_id, word)
+        if place not in self._has_program:
+            self._has_program[place] = finds(self._engine, blueprint, self._rules, word)
+        return not self._has_program[place]
+
     async def run(self, command: Command) -> Completed:
         """Run a program to its end or its limit; on return, and on cancellation, nothing of it is alive.
 
@@ -154,6 +178,8 @@ class DockerSandbox:
                 return blueprint
             began = time.perf_counter()
             made = await self._at_gate(blueprint)
+            if (absent := await self._checked(made, command, blueprint)) is not None:
+                return absent
         except (EngineError, AdapterError) as error:
             return not_started("sandbox_failed", str(error))
         session = ContainerSession(command, self._go(command, made, began), self._disposing(made))
@@ -223,14 +249,37 @@ class DockerSandbox:
         """Tell a program that is not in the image from one that ends with the same exit code."""
         if completed.exit_code != _NOT_FOUND:
             return completed
+        return await self._absent(made, command, blueprint) or completed
+
+    async def _checked(self, made: Container, command: Command, blueprint: Blueprint) -> Completed | None:
+        """Say of a program that is to be talked with that the image lacks it; then its container is gone."""
+        absent: Completed | None = None
+        is_there = False
+        try:
+            absent = await self._absent(made, command, blueprint)
+            is_there = absent is None
+        finally:
+            if not is_there:
+                await settled(made.remove())
+        return absent
+
+    async def _absent(self, made: Container, command: Command, blueprint: Blueprint) -> Completed | None:
+        """Say which program of a command is not in its image; null where all are. Each is looked for once."""
         for word in dict.fromkeys((blueprint.argv[0], command.argv[0])):
-            is_own = "/" in word and not word.startswith("/")
-            if not is_own and not await made.has_program(word, blueprint.image.path):
-                image = blueprint.image.reference
-                return not_started(
-                    "program_not_found", f"{word} is not a program on the PATH of the image {image}"
-                )
-        return completed
+            if not await self._is_there(word, made, blueprint):
+                reason = f"{word} is not a program on the PATH of the image {blueprint.image.reference}"
+                needed = "" if word == command.argv[0] else "; servers of skills and allow_hosts need it"
+                return not_started("program_not_found", f"{reason}{needed}")
+        return None
+
+    async def _is_there(self, word: str, made: Container, blueprint: Blueprint) -> bool:
+        """Say whether an image has a program; one that lies in what is shown of this machine is not its affair."""
+        if ("/" in word and not word.startswith("/")) or _is_below(word, blueprint.view):
+            return True
+        place = (blueprint.image.image_id, word)
+        if place not in self._has_program:
+            self._has_program[place] = await made.has_program(word, blueprint.image.path)
+        return self._has_program[place]
 
     async def _blueprint(self, command: Command, *, serves: bool) -> Blueprint | Completed:
         if not self._has_swept:
@@ -268,6 +317,11 @@ class DockerSandbox:
             view=View(reads=()),
             user=self._planner.user,
         )
+
+
+def _is_below(word: str, view: View) -> bool:
+    """Say whether a program is named by a path in what a container shows of this machine."""
+    return any(Path(word).is_relative_to(path) for path in (*view.reads, *view.writes))
 
 
 def _user(facts: Facts) -> User:

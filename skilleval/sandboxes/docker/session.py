@@ -32,6 +32,7 @@ class ContainerSession:
         self._n_received = 0
         self._n_errors = 0
         self._timed_out = False
+        self._takes_input = True
         self._is_closing = False
         self._completed: Completed | None = None
         self._news = asyncio.Event()
@@ -44,8 +45,13 @@ class ContainerSession:
 
     async def send(self, data: bytes) -> None:
         """Write to its stdin; returns when all is written, or the program reads no more."""
-        if not self._program.stream.is_over.is_set():
+        if self._takes_input and not self._program.stream.is_over.is_set():
             await self._program.stream.send(data)
+
+    def end_input(self) -> None:
+        """Close its stdin, while nobody sends; its output goes on, and what is sent later is dropped."""
+        self._takes_input = False
+        self._program.stream.end_input()
 
     async def receive(self) -> bytes:
         """Give the next piece of its stdout as soon as there is one; nothing once its stdout is closed."""
