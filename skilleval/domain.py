@@ -159,7 +159,8 @@ class Task:
     """One problem of a benchmark.
 
     `expected` holds the keys of `expectedOutput` but `type` (e.g. `value`, `keywords`). `evaluator` is null where
-    the task names none. `skill_id` names the one skill that is asked; null: all are.
+    the task names none. `skill_id` names the one skill that is asked; null: all are. `folder` is where relative paths
+    of the task start; null: where its benchmark stands.
     """
 
     id: str
@@ -172,6 +173,7 @@ class Task:
     weight: float = 1.0
     skill_id: str | None = None
     files: tuple[TaskFile, ...] = ()
+    folder: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,12 +19,14 @@ class ExitCode(IntEnum):
     USAGE = 2
     INFRASTRUCTURE = 3
     NOTHING_EVALUATED = 4
+    BUDGET_SPENT = 5
     INTERRUPTED = 130
 
 
 PRECEDENCE = (
     ExitCode.INTERRUPTED,
     ExitCode.USAGE,
+    ExitCode.BUDGET_SPENT,
     ExitCode.INFRASTRUCTURE,
     ExitCode.NOTHING_EVALUATED,
     ExitCode.GATE_NOT_MET,
@@ -56,22 +58,29 @@ def first_of(codes: Iterable[int]) -> ExitCode:
     return next((code for code in PRECEDENCE if code in present), ExitCode.OK)
 
 
-def run_exit_code(
+def run_exit_code(  # noqa: PLR0913 - keywords: each is a fact of its own
     *,
     statuses: Mapping[str, int],
     n_graded: int,
     completion_rates: Iterable[float | None],
     gate: Gate,
     interrupted: bool,
+    n_judge_errors: int = 0,
+    is_spent: bool = False,
 ) -> ExitCode:
-    """Give the exit code of a run from the number of trials by status and the completion rates by scorer."""
+    """Give the exit code of a run from the number of trials by status and the completion rates by scorer.
+
+    `n_judge_errors` checks have no verdict because the judge failed; `is_spent` says that a budget ended the run.
+    """
     n_trials = sum(statuses.values())
     n_infrastructure = sum(n for status, n in statuses.items() if Status(status).is_infrastructure)
     n_skill_errors = statuses.get(Status.SKILL_ERROR, 0) + statuses.get(Status.TIMEOUT, 0)
     nothing_ran = n_trials > 0 and statuses.get(Status.COMPLETED, 0) == 0
     codes = {
-        ExitCode.INTERRUPTED: interrupted,
+        ExitCode.INTERRUPTED: interrupted and not is_spent,
+        ExitCode.BUDGET_SPENT: is_spent,
         ExitCode.INFRASTRUCTURE: n_infrastructure > 0
+        or n_judge_errors > 0
         or nothing_ran
         or (gate.fail_on_error and n_skill_errors > 0),
         ExitCode.NOTHING_EVALUATED: n_graded == 0,

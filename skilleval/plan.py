@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skilleval.domain import Benchmark, Condition, Skill, Task, Trial, content_hash, short_hash
@@ -40,13 +40,20 @@ def build_trials(
     planned: Sequence[PlannedSkill], benchmark: Benchmark, options: PlanOptions
 ) -> tuple[Trial, ...]:
     """Lay out every trial: repeat by repeat, task by task, so that an interrupted run is balanced over skills."""
-    cells = [
-        _Cell.of(one, benchmark, task, options)
-        for task in benchmark.tasks
-        for one in planned
-        if task.skill_id in {None, one.skill.id}
-    ]
+    cells = [_Cell.of(one, benchmark, task, options) for one, task in _cells(planned, benchmark)]
     return tuple(cell.trial(repeat, options.seed) for repeat in range(options.repeats) for cell in cells)
+
+
+def n_cells(planned: Sequence[PlannedSkill], benchmark: Benchmark) -> int:
+    """Count the tasks of all conditions, each asked of the skills that it is for."""
+    return sum(1 for _ in _cells(planned, benchmark))
+
+
+def _cells(planned: Sequence[PlannedSkill], benchmark: Benchmark) -> Iterator[tuple[PlannedSkill, Task]]:
+    for task in benchmark.tasks:
+        for one in planned:
+            if task.skill_id in {None, one.skill.id}:
+                yield one, task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,8 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar, runtime_checkable
+from functools import lru_cache
+from typing import Protocol, TypeVar, cast, runtime_checkable
 
 from skilleval.adapters.base import Adapter, Admitting, Call
 from skilleval.clock import Clock
@@ -37,6 +38,9 @@ class Judge(Protocol):
     async def scores(self, trial: Trial, reply: Reply, known: Sequence[Score] = ()) -> tuple[Score, ...]:
         """Give at least one score a scorer; those among `known` that would come out the same are not made again."""
 
+    def waiting(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
+        """Give scores that stand for those to come, where judging costs so much that the attempt is kept before."""
+
     def ungraded(self, reason: str) -> tuple[Score, ...]:
         """Give one ungraded score a scorer."""
 
@@ -54,6 +58,14 @@ class Past(Protocol):
 
 Observer = Callable[[TrialRecord], None]
 """Called for each trial after it is durable."""
+
+
+@runtime_checkable
+class Watching(Protocol):
+    """An observer that is told of each trial that is begun, too."""
+
+    def begun(self, trial: Trial) -> None:
+        """A trial is taken up: its skill is going to be called, or an earlier attempt taken over."""
 
 
 @runtime_checkable
@@ -145,6 +157,8 @@ class Runner:
             if self.is_over():
                 return
             queue_ms = self.clock.elapsed_ms(started)
+            if _offers(self.observe, Watching):
+                cast("Watching", self.observe).begun(trial)
             record = await self._record(trial, queue_ms)
             self.sink.write(record)
             self.observe(record)
@@ -154,19 +168,15 @@ class Runner:
 
     async def _record(self, trial: Trial, queue_ms: float) -> TrialRecord:
         remembered = self.past.record(trial) if self.past is not None else None
-        attempted = remembered or await self._attempted(trial)
+        attempted = replace(remembered or await self._attempted(trial), trial=trial, queue_ms=queue_ms)
+        if remembered is None and (waiting := self.judge.waiting(trial, attempted.attempt)):
+            self.sink.write(replace(attempted, scores=waiting))
         scoring_started = self.clock.monotonic()
         scores = await _guarded(
             self.judge.scores(trial, attempted.attempt, attempted.scores),
             lambda reason: self.judge.ungraded(f"scorer broke: {reason}"),
         )
-        return replace(
-            attempted,
-            trial=trial,
-            scores=scores,
-            queue_ms=queue_ms,
-            scoring_ms=self.clock.elapsed_ms(scoring_started),
-        )
+        return replace(attempted, scores=scores, scoring_ms=self.clock.elapsed_ms(scoring_started))
 
     async def _attempted(self, trial: Trial) -> TrialRecord:
         """Call the skill; the record lacks what comes after: its scores."""
@@ -199,8 +209,8 @@ class Runner:
 
     async def _try(self, trial: Trial, try_index: int, backoff_ms: float) -> Try:
         adapter, call = self.adapters[trial.condition.adapter], _call(trial, try_index)
-        if isinstance(adapter, Admitting):
-            await adapter.admit(call)
+        if _offers(adapter, Admitting):
+            await cast("Admitting", adapter).admit(call)
         started_at = self.clock.utc()
         self._flights.n += 1
         try:
@@ -208,6 +218,15 @@ class Runner:
         finally:
             self._flights.n -= 1
         return Try(try_index=try_index, started_at=started_at, backoff_ms=backoff_ms, reply=reply)
+
+
+def _offers(thing: object, more: type) -> bool:
+    """Say whether something can do more than it has to; `isinstance` alone would cost as much as writing the row."""
+    kind: type = type(thing)
+    return _is_kind_of(kind, more)
+
+
+_is_kind_of = lru_cache(maxsize=64)(issubclass)
 
 
 def _call(trial: Trial, try_index: int) -> Call:

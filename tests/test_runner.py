@@ -69,6 +69,10 @@ class Judge:
         passed = reply.status is Status.COMPLETED
         return (_score(Verdict.PASSED if passed else Verdict.FAILED, float(passed)),)
 
+    def waiting(self, _trial: Trial, _reply: Reply) -> tuple[Score, ...]:
+        """Judge at once."""
+        return ()
+
     def ungraded(self, reason: str) -> tuple[Score, ...]:
         """Give no score."""
         return (_score(Verdict.UNGRADED, None, reason),)

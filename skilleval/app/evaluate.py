@@ -13,8 +13,10 @@ from skilleval.app.analyse import analyse, graded_scores, last_end, loads, trial
 from skilleval.app.manifest import finished_manifest
 from skilleval.app.opening import OpenRun, open_run
 from skilleval.app.prepare import Prepared
+from skilleval.app.recordings import FirstOf, awaiting_judge
 from skilleval.app.reuse import past_of, remember
 from skilleval.app.serial import SERIAL, measure_serially, unmeasured
+from skilleval.app.spending import judge_errors, spent
 from skilleval.app.stopping import until_stopped
 from skilleval.clock import Clock
 from skilleval.outcome import ExitCode, Gate, run_exit_code
@@ -22,6 +24,7 @@ from skilleval.registry import part
 from skilleval.report import WRITERS
 from skilleval.report.document import Report
 from skilleval.report.standing import gate_rate
+from skilleval.report.uplift import is_gated
 from skilleval.results.journal import Journal
 from skilleval.results.redaction import Redactor
 from skilleval.results.rows import RowBuilder
@@ -92,7 +95,7 @@ def carry_on(prepared: Prepared, run: OpenRun, *, observe: Observer, past: Past 
     except KeyboardInterrupt:
         log.warning("%s", run.way_on)
         raise
-    if outcome.exit_code is ExitCode.INTERRUPTED:
+    if outcome.exit_code in {ExitCode.INTERRUPTED, ExitCode.BUDGET_SPENT}:
         log.warning("%s", run.way_on)
     return outcome
 
@@ -107,15 +110,24 @@ def _run_and_report(prepared: Prepared, run: OpenRun, observe: Observer, past: P
         run.manifest,
         before=run.before,
         statuses=trials_by_status(run.folder),
+        n_judge_errors=judge_errors(run.folder),
         loads=loads(run.folder),
         ended_at=clock.utc() if journals else run.ended_at or last_end(run.folder),
-        interrupted=interrupted,
+        interrupted=interrupted or _is_cut_short(prepared, run),
+        stopped_by=prepared.models.meter.reason if _is_cut_short(prepared, run) else None,
     )
     write_manifest(run.folder, manifest)
     if prepared.settings.privacy.redact and manifest["privacy"]["n_redacted"] == 0:
         log.warning("no pattern of privacy.redact matched anything: check how it is quoted")
     remember(prepared.composed, run.folder, manifest, now=clock.utc())
     return _outcome(prepared, run.folder, manifest)
+
+
+def _is_cut_short(prepared: Prepared, run: OpenRun) -> bool:
+    """Say whether the budget ended the run before all its trials were done."""
+    if not prepared.models.meter.is_spent:
+        return False
+    return sum(trials_by_status(run.folder).values()) < len(prepared.trials)
 
 
 def _run(
@@ -133,7 +145,7 @@ def _run(
 
     async def passes() -> None:
         if left.trials:
-            await runner(past or past_of(left), prepared.redactor).run(left.trials)
+            await runner(past or _past(left, run), prepared.redactor).run(left.trials)
         if prepared.settings.runner.latency == SERIAL:
             _settle(run, journals)
             if unmeasured(run.folder, prepared.trials):
@@ -141,11 +153,18 @@ def _run(
                 await measure_serially(runner(None, None), run.folder, prepared.trials)
 
     left = replace(prepared, trials=run.left.pending)
+    usd, tokens = spent(run.folder)
+    prepared.models.meter.start(usd=usd, tokens=tokens)
     try:
         return until_stopped(closing(prepared, passes())), journals
     finally:
         for journal in journals:
             journal.close()
+
+
+def _past(left: Prepared, run: OpenRun) -> Past | None:
+    """Give what is known of the trials that are left: attempts of this run that await a judge, and earlier runs."""
+    return FirstOf.of(awaiting_judge(run.folder, run.left.to_judge), past_of(left))
 
 
 def _settle(run: OpenRun, journals: Sequence[Journal]) -> None:
@@ -164,6 +183,7 @@ def _runner(prepared: Prepared, sink: Sink, clock: Clock, observe: Observer, pas
         clock=clock,
         observe=observe,
         past=past,
+        is_over=lambda: prepared.models.meter.is_spent,
     )
 
 
@@ -196,8 +216,9 @@ async def closing(prepared: Prepared, work: Awaitable[None]) -> None:
         adapters = prepared.adapters
         ends = await asyncio.gather(*(one.aclose() for one in adapters.values()), return_exceptions=True)
         # Adapters end their servers in the sandbox, so it goes last.
-        ends += await asyncio.gather(prepared.sandbox.aclose(), return_exceptions=True)
-        for name, end in zip((*adapters, prepared.sandbox.name), ends, strict=True):
+        parts = (prepared.models, prepared.sandbox)
+        ends += await asyncio.gather(*(one.aclose() for one in parts), return_exceptions=True)
+        for name, end in zip((*adapters, "models", prepared.sandbox.name), ends, strict=True):
             if end is not None:
                 log.warning("%s could not be closed: %s: %s", name, type(end).__name__, end)
 
@@ -210,12 +231,15 @@ def _outcome(prepared: Prepared, folder: Path, manifest: Mapping[str, Any]) -> O
     place = Path(settings.paths.output_dir) / folder.name if settings.paths.store else folder
     reports = write_reports(report, place, settings.report.formats)
     statuses = manifest["counts"]["by_status"]
+    compared = bool(report.uplift)
     code = run_exit_code(
         statuses=statuses,
         n_graded=graded_scores(folder),
-        completion_rates=[gate_rate(row) for row in report.summary],
+        completion_rates=[gate_rate(row) for row in report.summary if is_gated(row, compared=compared)],
         gate=Gate(**settings.gate.model_dump()),
         interrupted=manifest["interrupted"],
+        n_judge_errors=judge_errors(folder),
+        is_spent=manifest["stopped_by"] is not None,
     )
     write_manifest(folder, {**manifest, "exit_code": int(code)})
     return Outcome(

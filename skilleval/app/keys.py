@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skilleval.adapters.token import Token
+from skilleval.app.models import key_variables
 from skilleval.app.parts import adapter_kind, adapter_options
 from skilleval.config.settings import Settings
 from skilleval.domain import Skill
@@ -47,7 +48,9 @@ _WORDS = frozenset(
 
 def build_redactor(settings: Settings, skills: Sequence[Skill]) -> Redactor:
     """Make what keeps patterns of `privacy.redact`, and the keys that skills are given, out of every row."""
-    names = dict.fromkeys((*passed_variables(settings), *_token_variables(settings, skills)))
+    names = dict.fromkeys(
+        (*passed_variables(settings), *_token_variables(settings, skills), *key_variables(settings))
+    )
     values = {part for name in names for part in _secret_parts(name, os.environ.get(name, ""))}
     # One key may be the beginning of another one: the longer one goes first, or its rest would stay.
     hidden = [Token(value) for value in sorted(values, key=lambda value: (-len(value), value))]

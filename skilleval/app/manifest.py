@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skilleval.app.egress import destinations
+from skilleval.app.models import model_facts
 from skilleval.app.parts import sandbox_facts
 from skilleval.app.prepare import Prepared
 from skilleval.domain import Benchmark, Skill
@@ -52,7 +53,7 @@ def first_manifest(
     }
 
 
-_UNFINISHED = {"ended_at": None, "interrupted": False, "counts": None, "exit_code": None}
+_UNFINISHED = {"ended_at": None, "interrupted": False, "stopped_by": None, "counts": None, "exit_code": None}
 
 
 def _settings(prepared: Prepared) -> dict[str, Any]:
@@ -63,6 +64,7 @@ def _settings(prepared: Prepared) -> dict[str, Any]:
         "overrides": list(composed.overrides),
         "choices": dict(composed.choices),
         "runner": {"repeats": runner.repeats, "concurrency": runner.concurrency},
+        "models": model_facts(prepared.settings, prepared.models),
         "sandbox": {
             "name": sandbox.name,
             "mechanism": getattr(sandbox, "mechanism", None),
@@ -116,23 +118,32 @@ def finished_manifest(  # noqa: PLR0913 - keywords: each is a fact of its own
     *,
     before: Mapping[str, Any] | None,
     statuses: Mapping[str, int],
+    n_judge_errors: int,
     loads: Sequence[int],
     ended_at: datetime | None,
     interrupted: bool,
+    stopped_by: str | None = None,
 ) -> dict[str, Any]:
     """Complete the manifest of a run that has ended; `before` is the one that a continuation found.
 
     `loads` are the lowest and the highest concurrency that any trial had, which may be those of earlier sessions.
+    `stopped_by` says what ended the run early where nobody did.
     """
     ended = None if ended_at is None else _utc(ended_at)
     return {
         **first,
         "ended_at": ended,
         "interrupted": interrupted,
+        "stopped_by": stopped_by,
+        "warnings": [*first["warnings"], *([f"stopped early: {stopped_by}"] if stopped_by else [])],
         "runner": {**first["runner"], **_concurrency(loads)},
         "privacy": {**first["privacy"], "n_redacted": _n_redacted(prepared, before)},
         "sandbox": {**first["sandbox"], "egress": _egress(prepared)},
-        "counts": {"trials": sum(statuses.values()), "by_status": dict(statuses)},
+        "counts": {
+            "trials": sum(statuses.values()),
+            "by_status": dict(statuses),
+            "judge_errors": n_judge_errors,
+        },
         "resumes": [*first["resumes"][:-1], *({**one, "ended_at": ended} for one in first["resumes"][-1:])],
     }
 

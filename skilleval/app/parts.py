@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skilleval.adapters import ADAPTERS
 from skilleval.adapters.base import Adapter
 from skilleval.adapters.replay import ReplayAdapter
+from skilleval.chat.base import Asked
 from skilleval.config.settings import PartSettings, Texts
 from skilleval.domain import Skill
-from skilleval.registry import kinds, part
+from skilleval.registry import part
 from skilleval.sandboxes import SANDBOXES
 from skilleval.sandboxes.base import Sandbox
 from skilleval.sandboxes.docker import DockerSandbox
 from skilleval.sandboxes.requirements import check_guarantees
 from skilleval.scorers import SCORERS, build_scorer
 from skilleval.scorers.base import Scorer
+from skilleval.scorers.evals import EvalsScorer
+from skilleval.scorers.llm_judge import NO_JUDGES, Judges
 from skilleval.scorers.task import TaskScorer
 from skilleval.strict import StrictModel
 
 AUTO = "auto"
 _TASK = "task"
+_EVALS = "evals"
 _CONFIG = "config"
 _REQUIRE = "require"
 
@@ -48,6 +53,21 @@ def sandbox_facts(sandbox: Sandbox) -> dict[str, Any]:
     return dict(getattr(sandbox, "facts", {}))
 
 
+def get_images_ready(skills: Sequence[Skill], sandbox: Sandbox, *, builds: bool) -> list[str]:
+    """Have the images built that skills bring; or else name the skills that still need that.
+
+    Raises:
+        SkillevalError: the image of a skill cannot be built, or programs could not read its folder.
+    """
+    if not isinstance(sandbox, DockerSandbox):
+        return []
+    if not builds:
+        return [skill.id for skill in skills if sandbox.foresee(skill.folder)]
+    for skill in skills:
+        sandbox.prepare(skill.folder)
+    return []
+
+
 class _Required(StrictModel):
     """What every sandbox may be asked for, whatever its own options are."""
 
@@ -66,16 +86,20 @@ def adapter_options(settings: PartSettings, kind: str) -> Mapping[str, Any]:
 
 
 def build_adapters(
-    settings: PartSettings, skills: Sequence[Skill], sandbox: Sandbox, *, worker_trials: int | None = None
+    settings: PartSettings,
+    skills: Sequence[Skill],
+    sandbox: Sandbox,
+    *,
+    worker_trials: int | None = None,
+    model: Asked | None = None,
 ) -> dict[str, Adapter]:
     """Make one adapter a kind that the skills need; with `worker_trials`, one program serves so many trials.
 
+    One that asks a model says `needs_model` and is given it.
+
     Raises:
-        SkillevalError: an option cannot be used, or the image of a skill cannot be built.
+        SkillevalError: an option cannot be used.
     """
-    if isinstance(sandbox, DockerSandbox):
-        for skill in skills:
-            sandbox.prepare(skill.folder)
     prefix = "adapter.{}" if settings.kind == AUTO else "adapter"
     made: dict[str, Adapter] = {}
     for name in sorted({adapter_kind(settings, skill) for skill in skills}):
@@ -83,7 +107,12 @@ def build_adapters(
         options = kind.Options.parse(
             adapter_options(settings, name), where=_CONFIG, prefix=prefix.format(name)
         )
-        made[name] = _replayed(options) or _adapter(kind, options, sandbox, worker_trials)
+        needs_model = getattr(kind, "needs_model", False)
+        made[name] = (
+            kind(options, model)
+            if needs_model
+            else _replayed(options) or _adapter(kind, options, sandbox, worker_trials)
+        )
     return made
 
 
@@ -105,35 +134,44 @@ def _replayed(options: object) -> Adapter | None:
     return replay_run(Path(options.path))
 
 
-def known_adapters() -> list[str]:
-    """Give the kinds of adapters there are."""
-    return kinds(ADAPTERS, group="adapters")
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What scorers are given beside their options."""
+
+    sandbox: Sandbox
+    judges: Judges
 
 
-def build_scorers(settings: Mapping[str, PartSettings], sandbox: Sandbox) -> dict[str, Scorer]:
-    """Make every named scorer of a run; those that run programs do so in a sandbox.
+def build_scorers(
+    settings: Mapping[str, PartSettings], sandbox: Sandbox, judges: Judges = NO_JUDGES
+) -> dict[str, Scorer]:
+    """Make every named scorer of a run; those that run programs do so in a sandbox, those that ask are given judges.
 
     Their programs are of this machine, so where skills run in an image scorers run in its companion.
     """
-    own = sandbox.companion if isinstance(sandbox, DockerSandbox) else sandbox
-    return {name: _scorer(one.kind, one.options, f"scorers.{name}", own) for name, one in settings.items()}
+    around = _Around(sandbox.companion if isinstance(sandbox, DockerSandbox) else sandbox, judges)
+    return {name: _scorer(one.kind, one.options, f"scorers.{name}", around) for name, one in settings.items()}
 
 
-def _scorer(name: str, options: Mapping[str, Any], prefix: str, sandbox: Sandbox) -> Scorer:
+def _scorer(name: str, options: Mapping[str, Any], prefix: str, around: _Around) -> Scorer:
     if name == _TASK:
-        return _task_scorer(options, prefix, sandbox)
+        return _task_scorer(options, prefix, around)
+    if name == _EVALS:
+        return EvalsScorer(**_blocks(options, prefix, around))
     kind = part(SCORERS, name, key=f"{prefix}.kind", group="scorers")
-    return build_scorer(kind, kind.Options.parse(options, where=_CONFIG, prefix=prefix), sandbox)
+    parsed = kind.Options.parse(options, where=_CONFIG, prefix=prefix)
+    return build_scorer(kind, parsed, around.sandbox, around.judges)
 
 
-def _task_scorer(options: Mapping[str, Any], prefix: str, sandbox: Sandbox) -> TaskScorer:
+def _task_scorer(options: Mapping[str, Any], prefix: str, around: _Around) -> TaskScorer:
     fallback = str(options["fallback"])
     part(SCORERS, fallback, key=f"{prefix}.fallback", group="scorers")
     blocks = {name: block for name, block in options.items() if name != "fallback"}
-    scorers = {
-        name: _scorer(name, _bare(block), f"{prefix}.{name}", sandbox) for name, block in blocks.items()
-    }
-    return TaskScorer(fallback=fallback, scorers=scorers)
+    return TaskScorer(fallback=fallback, scorers=_blocks(blocks, prefix, around))
+
+
+def _blocks(blocks: Mapping[str, Any], prefix: str, around: _Around) -> dict[str, Scorer]:
+    return {name: _scorer(name, _bare(block), f"{prefix}.{name}", around) for name, block in blocks.items()}
 
 
 def _bare(block: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skilleval.adapters.base import Adapter, Checking, isolation
+from skilleval.app.arms import arms, unchanged
 from skilleval.app.keys import build_redactor, unset_variables
+from skilleval.app.models import NONE, Models, build_models, model_digest
 from skilleval.app.parts import (
     adapter_kind,
     adapter_options,
     build_adapters,
     build_sandbox,
     build_scorers,
-    known_adapters,
+    get_images_ready,
     sandbox_facts,
 )
+from skilleval.app.runnable import runnable
 from skilleval.catalog.benchmarks import BenchmarkReading, find_benchmark, read_tasks
+from skilleval.catalog.evals import EVALS, read_evals
 from skilleval.catalog.read import Catalog, read_catalog, usable_skills
 from skilleval.config.compose import Composed
-from skilleval.config.settings import PartSettings, Settings
-from skilleval.domain import Benchmark, Condition, Skill, Trial, content_hash
-from skilleval.errors import AdapterError, Problem, UsageError
-from skilleval.plan import PlannedSkill, PlanOptions, build_trials, longest_duration_s
+from skilleval.config.settings import Settings
+from skilleval.domain import Benchmark, Condition, Mode, Skill, Trial, content_hash
+from skilleval.errors import AdapterError, UsageError
+from skilleval.plan import PlannedSkill, PlanOptions, build_trials, longest_duration_s, n_cells
 from skilleval.registry import part
 from skilleval.report import WRITERS
 from skilleval.results.redaction import Redactor
@@ -33,6 +36,8 @@ from skilleval.results.store import check_root
 from skilleval.sandboxes.base import NETWORK, Sandbox
 from skilleval.scorers.base import Scorer
 
+CHAT = "chat"
+NO_SANDBOX = "none"
 _MAX_TRIALS = 5_000_000
 
 
@@ -47,6 +52,7 @@ class Prepared:
     adapters: Mapping[str, Adapter]
     sandbox: Sandbox
     scorers: Mapping[str, Scorer]
+    models: Models
     redactor: Redactor
     warnings: tuple[str, ...]
     notices: tuple[str, ...]
@@ -68,6 +74,7 @@ class Prepared:
             "n_tasks": len(self.benchmark.tasks),
             "repeats": runner.repeats,
             "n_trials": len(self.trials),
+            "modes": sorted({trial.condition.mode.value for trial in self.trials}),
             "concurrency": runner.concurrency,
             "longest_duration_s": longest,
             "output_dir": self.settings.paths.output_dir,
@@ -75,105 +82,135 @@ class Prepared:
         }
 
 
-def prepare(composed: Composed, *, is_to_run: bool = True) -> Prepared:
+def prepare(composed: Composed, *, is_to_run: bool = True, builds: bool = True) -> Prepared:
     """Read skills and benchmark, make the parts, lay out the trials.
 
-    What only a run needs (a token in the environment) is not asked for where nothing is to run.
+    What only a run needs (a token in the environment) is not asked for where nothing is to run. Images of skills are
+    built unless `builds` is false, as it is where a run is only to be checked.
 
     Raises:
         SkillevalError: anything that would spoil the run, found before its first trial.
     """
     settings = composed.settings
-    for name in settings.report.formats:
-        part(WRITERS, name, key="report.formats", group="writers")
-    for root in {settings.paths.output_dir, settings.paths.store or settings.paths.output_dir}:
-        check_root(Path(root))
-    reading = read_benchmark(settings)
+    _check_writing(settings)
+    if is_to_run:
+        check_model(settings)
+    catalog = read_skills(settings)
+    if wants_instructions(settings):
+        usable_skills(
+            catalog, skip_invalid=settings.skill_set.skip_invalid
+        )  # their problems, before their evals'
+    reading = read_benchmark(settings, catalog.skills)
     sandbox = build_sandbox(settings.sandbox, hidden=_hidden(settings, reading.benchmark))
-    scorers = build_scorers(settings.scorers, sandbox)
-    catalog = _drivable(read_catalog([Path(path) for path in settings.skill_set.paths]), settings.adapter)
-    catalog, absent = _runnable(catalog, settings)
+    catalog, absent = runnable(catalog, settings, sandbox)
     skills = usable_skills(catalog, skip_invalid=settings.skill_set.skip_invalid)
-    adapters = build_adapters(settings.adapter, skills, sandbox, worker_trials=_worker_trials(settings))
-    for skill in skills:
-        adapter = adapters[adapter_kind(settings.adapter, skill)]
-        if is_to_run and isinstance(adapter, Checking):
-            adapter.check(skill)
-    unguarded = _unguarded_servers(skills, settings, sandbox)
-    planned = [_planned(skill, settings, sandbox, adapters) for skill in skills]
-    options = PlanOptions(
-        repeats=settings.runner.repeats, seed=settings.runner.seed, timeout_ms=settings.runner.timeout_ms
+    to_build = get_images_ready(skills, sandbox, builds=is_to_run and builds)
+    models = build_models(settings)
+    scorers = build_scorers(settings.scorers, sandbox, models.judges)
+    adapters = build_adapters(
+        settings.adapter, skills, sandbox, worker_trials=_worker_trials(settings), model=models.subject
     )
-    left_out = [f"left out: {problem}" for problem in catalog.problems]
+    if is_to_run:
+        _check_all(skills, adapters, models, settings)
+    entries = arms(skills, settings)
+    planned = [_planned(skill, mode, settings, sandbox, adapters) for skill, mode in entries]
     return Prepared(
         composed=composed,
         skills=skills,
         benchmark=reading.benchmark,
-        trials=build_trials(planned, reading.benchmark, _countable(options, planned, reading.benchmark)),
+        trials=_trials(planned, reading.benchmark, settings),
         adapters=adapters,
         sandbox=sandbox,
         scorers=scorers,
+        models=models,
         redactor=build_redactor(settings, skills),
         warnings=(
             *sandbox.warnings,
             *unset_variables(settings),
-            *unguarded,
+            *_unguarded_servers(skills, settings, sandbox),
             *absent,
-            *left_out,
+            *(f"left out: {problem}" for problem in catalog.problems),
+            *unchanged(entries),
             *unjudged_tasks(reading.benchmark, scorers),
         ),
-        notices=(*catalog.notices, *reading.notices),
+        notices=(
+            *catalog.notices,
+            *reading.notices,
+            *(f"{name}: its image is to be built" for name in to_build),
+        ),
     )
 
 
-def read_benchmark(settings: Settings) -> BenchmarkReading:
-    """Read the benchmark that the settings name.
+def _check_writing(settings: Settings) -> None:
+    """Check that reports and rows can be written as and where they are wanted."""
+    for name in settings.report.formats:
+        part(WRITERS, name, key="report.formats", group="writers")
+    for root in {settings.paths.output_dir, settings.paths.store or settings.paths.output_dir}:
+        check_root(Path(root))
+
+
+def _trials(planned: Sequence[PlannedSkill], benchmark: Benchmark, settings: Settings) -> tuple[Trial, ...]:
+    runner = settings.runner
+    options = PlanOptions(repeats=runner.repeats, seed=runner.seed, timeout_ms=runner.timeout_ms)
+    return build_trials(planned, benchmark, _countable(options, planned, benchmark))
+
+
+def read_skills(settings: Settings) -> Catalog:
+    """Read the skills of the form that is to be evaluated: instructions for a model, or callable ones."""
+    chosen = settings.skill_set
+    return read_catalog(
+        [Path(path) for path in chosen.paths],
+        form="instruction" if wants_instructions(settings) else "callable",
+        include=chosen.include,
+        exclude=chosen.exclude,
+        strict=chosen.strict,
+    )
+
+
+def wants_instructions(settings: Settings) -> bool:
+    """Say whether it is instruction skills that are evaluated."""
+    return settings.benchmark.name == EVALS or settings.adapter.kind == CHAT
+
+
+def check_model(settings: Settings) -> None:
+    """Check that there is a model for instruction skills.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if wants_instructions(settings) and settings.model.kind == NONE:
+        hint = "name one with --target MODEL (and --base-url), or choose model=openai or model=local"
+        raise UsageError("instruction skills are given to a model, and none is named", hint=hint)
+
+
+def _check_all(
+    skills: Sequence[Skill], adapters: Mapping[str, Adapter], models: Models, settings: Settings
+) -> None:
+    """Check what only a run needs: keys, programs, prices under a budget.
+
+    Raises:
+        SkillevalError: something is missing.
+    """
+    for skill in skills:
+        adapter = adapters[adapter_kind(settings.adapter, skill)]
+        if isinstance(adapter, Checking):
+            adapter.check(skill)
+    models.check()
+
+
+def read_benchmark(settings: Settings, skills: Sequence[Skill]) -> BenchmarkReading:
+    """Read the benchmark that the settings name; `evals` is what the skills bring themselves.
 
     Raises:
         CatalogError: it is not found, or cannot be used.
     """
     benchmark = settings.benchmark
+    if benchmark.name == EVALS and benchmark.tasks is None:
+        return read_evals(skills, strict=settings.skill_set.strict)
     data = Path(benchmark.data) if benchmark.data else None
     if benchmark.tasks is not None:
         return read_tasks(Path(benchmark.tasks), data=data)
     return find_benchmark(benchmark.name, [Path(root) for root in benchmark.roots], data=data)
-
-
-def _drivable(catalog: Catalog, adapter: PartSettings) -> Catalog:
-    """Set skills apart that no adapter here can drive."""
-    known = known_adapters()
-    problems = [
-        Problem(
-            where=str(skill.source),
-            key="adapterType",
-            expected=f"one of {', '.join(known)}",
-            found=skill.adapter,
-            hint="choose how to drive it with adapter=KIND",
-        )
-        for skill in catalog.skills
-        if adapter_kind(adapter, skill) not in known and adapter_kind(adapter, skill) == skill.adapter
-    ]
-    strangers = {problem.where for problem in problems}
-    skills = tuple(skill for skill in catalog.skills if str(skill.source) not in strangers)
-    return Catalog(skills=skills, problems=(*catalog.problems, *problems), notices=catalog.notices)
-
-
-def _runnable(catalog: Catalog, settings: Settings) -> tuple[Catalog, list[str]]:
-    """Leave out skills whose program is not on this machine, where that is asked for, and name them."""
-    if not settings.skill_set.only_runnable:
-        return catalog, []
-    needs = [(skill, missing_program(skill)) for skill in catalog.skills]
-    absent = [f"{skill.id} left out: {word} is not on the PATH" for skill, word in needs if word is not None]
-    skills = tuple(skill for skill, word in needs if word is None)
-    return replace(catalog, skills=skills), absent
-
-
-def missing_program(skill: Skill) -> str | None:
-    """Give the program that a skill needs and this machine lacks; null where all is there or none is needed."""
-    serve = skill.adapter_options.get("serve")
-    words = [skill.entrypoint.split()[0]] if skill.adapter == "subprocess" else []
-    words += [str(serve["command"][0])] if serve else []
-    return next((word for word in words if "/" not in word and shutil.which(word) is None), None)
 
 
 def _hidden(settings: Settings, benchmark: Benchmark) -> tuple[Path, ...]:
@@ -205,9 +242,11 @@ def _worker_trials(settings: Settings) -> int | None:
 
 
 def _planned(
-    skill: Skill, settings: Settings, sandbox: Sandbox, adapters: Mapping[str, Adapter]
+    skill: Skill, mode: Mode, settings: Settings, sandbox: Sandbox, adapters: Mapping[str, Adapter]
 ) -> PlannedSkill:
     kind = adapter_kind(settings.adapter, skill)
+    if kind == CHAT:
+        return PlannedSkill(skill=skill, condition=_chat_condition(skill, mode, settings, adapters[kind]))
     options = (
         dict(adapter_options(settings.adapter, kind)),
         dict(settings.sandbox.options),
@@ -226,8 +265,24 @@ def _planned(
     return PlannedSkill(skill=skill, condition=condition)
 
 
+def _chat_condition(skill: Skill, mode: Mode, settings: Settings, adapter: Adapter) -> Condition:
+    """Describe a turn with a model: no program of the skill runs, so the sandbox plays no part."""
+    options = dict(adapter_options(settings.adapter, CHAT)), model_digest(settings.model)
+    return Condition(
+        skill_id=skill.id,
+        skill_version=skill.version,
+        skill_digest=skill.digest,
+        adapter=CHAT,
+        sandbox=NO_SANDBOX,
+        model=str(settings.model.options["name"]),
+        mode=mode,
+        options_digest=content_hash(*options),
+        isolation=isolation(adapter),
+    )
+
+
 def _countable(options: PlanOptions, planned: Sequence[PlannedSkill], benchmark: Benchmark) -> PlanOptions:
-    n_trials = len(planned) * len(benchmark.tasks) * options.repeats
+    n_trials = n_cells(planned, benchmark) * options.repeats
     if n_trials > _MAX_TRIALS:
         msg = f"{n_trials:,} trials are more than one run can hold ({_MAX_TRIALS:,})"
         raise UsageError(msg, hint="lower runner.repeats, or split skills and tasks over several runs")

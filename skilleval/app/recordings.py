@@ -16,6 +16,7 @@ from skilleval.errors import CatalogError, Problem
 from skilleval.results.rows import record_from, reply_from
 from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES, Table
 from skilleval.results.store import compact, scan_table
+from skilleval.runner import Past
 
 _KEY = ("skill_id", "task_id", "repeat")
 _PIECE = 2000
@@ -82,11 +83,12 @@ class StoredPast:
     """Finished trials of stored runs: the runner's past. They are read in pieces, in the order of the plan.
 
     `places` says by trial id where the attempt of a trial is to be taken from. What it came from is named in each
-    record.
+    record, unless it `is_own`: of the very run that goes on.
     """
 
-    def __init__(self, trials: Sequence[Trial], places: Mapping[str, Place]) -> None:
+    def __init__(self, trials: Sequence[Trial], places: Mapping[str, Place], *, is_own: bool = False) -> None:
         self._places = places
+        self._is_own = is_own
         self._ahead = iter([trial for trial in trials if trial.trial_id in places])
         self._asked: set[str] = set()
         self._records: dict[str, TrialRecord] = {}
@@ -107,7 +109,31 @@ class StoredPast:
             runs.setdefault((place.folder, place.run_id), {})[place.trial_id] = trial
         for (folder, run_id), trials in runs.items():
             for stored_id, record in stored_records(folder, trials):
-                yield trials[stored_id].trial_id, _taken_over(record, run_id)
+                yield trials[stored_id].trial_id, record if self._is_own else _taken_over(record, run_id)
+
+
+def awaiting_judge(folder: Path, trials: Sequence[Trial]) -> StoredPast | None:
+    """Give the attempts of a run whose judge failed, so that they are judged again without another call."""
+    places = {one.trial_id: Place(folder=folder, run_id=folder.name, trial_id=one.trial_id) for one in trials}
+    return StoredPast(trials, places, is_own=True) if places else None
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOf:
+    """Several pasts, asked one after the other."""
+
+    pasts: tuple[Past, ...]
+
+    @classmethod
+    def of(cls, *pasts: Past | None) -> Past | None:
+        """Give the one that there is, or all of them as one; null where there is none."""
+        there = tuple(one for one in pasts if one is not None)
+        return cls(there) if len(there) > 1 else next(iter(there), None)
+
+    def record(self, trial: Trial) -> TrialRecord | None:
+        """Give what the first one knows of a trial."""
+        found = (one.record(trial) for one in self.pasts)
+        return next((record for record in found if record is not None), None)
 
 
 def _taken_over(record: TrialRecord, run_id: str) -> TrialRecord:

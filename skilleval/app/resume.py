@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from skilleval.domain import Benchmark, Status, Trial, content_hash
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.results.find import find_run, runs
 from skilleval.results.locks import RunLock, is_locked
-from skilleval.results.store import MANIFEST, read_manifest, read_statuses
+from skilleval.results.store import MANIFEST, read_manifest, read_statuses, read_unjudged
 
 _SHOWN = 10
 _OF_RUNNER = ("repeats", "seed", "timeout_ms", "isolation", "latency")
@@ -42,7 +42,8 @@ class StoredRun:
 class Left:
     """What a run still has to do. `kept` and `again` count stored trials by status; `n_missing` were never stored.
 
-    `n_to_measure` of the kept ones await their second call (`runner.latency=serial`).
+    `n_to_measure` of the kept ones await their second call (`runner.latency=serial`). `to_judge` are pending too, but
+    only their judge failed: their skill is not called again.
     """
 
     pending: tuple[Trial, ...]
@@ -50,6 +51,7 @@ class Left:
     again: Mapping[str, int]
     n_missing: int
     n_to_measure: int = 0
+    to_judge: tuple[Trial, ...] = ()
 
     @property
     def n_kept(self) -> int:
@@ -63,6 +65,7 @@ class Left:
             "n_missing": self.n_missing,
             "n_again": dict(self.again),
             "n_to_measure": self.n_to_measure,
+            "n_to_judge": len(self.to_judge),
         }
 
     def __str__(self) -> str:
@@ -73,6 +76,7 @@ class Left:
             return f"all {n_trials} trials are done; {measuring or 'nothing is left to run'}"
         again = [f"{n} {status}" for status, n in self.again.items()]
         todo = [f"{self.n_missing} missing"] if self.n_missing else []
+        todo += [f"{len(self.to_judge)} to judge again"] if self.to_judge else []
         kept = f"{self.n_kept} of {n_trials} trials are kept; to run: {', '.join([*todo, *again])}"
         return f"{kept}; {measuring}" if measuring else kept
 
@@ -84,7 +88,7 @@ def find_stored(reference: str, root: Path, *, to_write: bool) -> StoredRun:
         ResultsError: there is no such run, another process writes it, or a newer skilleval wrote it.
     """
     folder = find_run(reference, root)
-    lock = RunLock(folder) if to_write else None
+    lock = RunLock(folder, may_go_on=True) if to_write else None
     try:
         return StoredRun(folder=folder, manifest=read_manifest(folder), lock=lock)
     except ResultsError:
@@ -229,14 +233,18 @@ def _unexplained(prepared: Prepared, stored: StoredRun) -> Problem:
     )
 
 
-def what_is_left(trials: Sequence[Trial], statuses: Mapping[str, str]) -> Left:
+def what_is_left(
+    trials: Sequence[Trial], statuses: Mapping[str, str], unjudged: Collection[str] = ()
+) -> Left:
     """Part the trials of a plan into those that stay and those that are to run.
 
-    To run is what is missing, and what the infrastructure is to blame for.
+    To run is what is missing, and what the infrastructure is to blame for; of the trials in `unjudged`, whose judge
+    failed, only what comes after the call.
     """
     kept: Counter[str] = Counter()
     again: Counter[str] = Counter()
     pending = []
+    to_judge = []
     n_missing = 0
     for trial in trials:
         status = statuses.get(trial.trial_id)
@@ -244,6 +252,8 @@ def what_is_left(trials: Sequence[Trial], statuses: Mapping[str, str]) -> Left:
             n_missing += 1
         elif Status(status).is_infrastructure:
             again[status] += 1
+        elif trial.trial_id in unjudged:
+            to_judge.append(trial)
         else:
             kept[status] += 1
             continue
@@ -253,12 +263,15 @@ def what_is_left(trials: Sequence[Trial], statuses: Mapping[str, str]) -> Left:
         kept=dict(sorted(kept.items())),
         again=dict(sorted(again.items())),
         n_missing=n_missing,
+        to_judge=tuple(to_judge),
     )
 
 
 def left_of(prepared: Prepared, stored: StoredRun) -> Left:
     """Say what a stored run still has to do; nothing is written by asking."""
-    left = what_is_left(prepared.trials, read_statuses(stored.folder))
+    # Redacted attempts are not what was said: they cannot be judged again.
+    unjudged = set() if prepared.settings.privacy.redact else read_unjudged(stored.folder)
+    left = what_is_left(prepared.trials, read_statuses(stored.folder), unjudged)
     if prepared.settings.runner.latency != SERIAL:
         return left
     return replace(left, n_to_measure=len(unmeasured(stored.folder, prepared.trials)))
@@ -296,4 +309,4 @@ def is_unfinished(manifest: Mapping[str, Any]) -> bool:
         return True
     by_status = counts["by_status"]
     to_blame = any(Status(status).is_infrastructure for status, n in by_status.items() if n)
-    return bool(to_blame or counts["trials"] < manifest["n_planned"])
+    return bool(to_blame or counts["trials"] < manifest["n_planned"] or counts.get("judge_errors"))

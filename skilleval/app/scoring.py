@@ -11,11 +11,13 @@ from typing import Any
 import polars as pl
 
 from skilleval.app.keys import build_redactor
+from skilleval.app.models import build_models
 from skilleval.app.parts import build_sandbox, build_scorers
-from skilleval.app.prepare import Prepared, read_benchmark, unjudged_tasks
+from skilleval.app.prepare import Prepared, read_benchmark, read_skills, unjudged_tasks, wants_instructions
 from skilleval.app.recordings import Place, StoredPast
 from skilleval.app.reuse import n_redacted
 from skilleval.config.compose import Composed, StoredConfig, compose_stored, quote
+from skilleval.config.settings import Settings
 from skilleval.domain import Benchmark, Condition, Mode, Skill, Task, Trial, canonical_json
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.registry import part
@@ -29,6 +31,10 @@ _OF_CONDITION = ("skill_id", "skill_version", "skill_digest", "adapter", "sandbo
 _CHANGEABLE = (
     "scorer",
     "scorers",
+    "judge",
+    "second_judge",
+    "pricing",
+    "budget",
     "analysis",
     "gate",
     "report",
@@ -68,11 +74,13 @@ def prepare_scoring(
     manifest = _settled(folder)
     composed = _composed(manifest, folder, overrides, project=project)
     settings = composed.settings
-    reading = read_benchmark(settings)
+    reading = read_benchmark(settings, _instructed(settings))
     benchmark, rows = reading.benchmark, scan_table(folder, TRIALS)
     left_out = _left_out(manifest, rows, benchmark, folder, is_allowed=allow_changed_benchmark)
     sandbox = build_sandbox(settings.sandbox)
-    scorers = build_scorers(settings.scorers, sandbox)
+    models = build_models(settings)
+    models.check_judges()
+    scorers = build_scorers(settings.scorers, sandbox, models.judges)
     skills = tuple(_skill(one) for one in manifest.get("skills", ()))
     trials = tuple(_trials(rows, skills, benchmark, left_out))
     _check_any(trials, folder)
@@ -84,6 +92,7 @@ def prepare_scoring(
         adapters={},
         sandbox=sandbox,
         scorers=scorers,
+        models=models,
         redactor=build_redactor(settings, skills),
         warnings=(
             *(f"left out: task {name}: {why}" for name, why in left_out.items()),
@@ -95,6 +104,11 @@ def prepare_scoring(
     run_id = str(manifest["run_id"])
     places = {one.trial_id: Place(folder=folder, run_id=run_id, trial_id=one.trial_id) for one in trials}
     return Scoring(source=folder, prepared=prepared, past=StoredPast(trials, places))
+
+
+def _instructed(settings: Settings) -> Sequence[Skill]:
+    """Give the instruction skills of a run as they are now: they hold what is expected."""
+    return read_skills(settings).skills if wants_instructions(settings) else ()
 
 
 def _composed(

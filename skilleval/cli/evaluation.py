@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,12 @@ import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
+from skilleval.cli.instruction import (
+    instruction_options,
+    instruction_overrides,
+    is_peer_config,
+    peer_overrides,
+)
 from skilleval.cli.request import Request
 from skilleval.cli.running import (
     carry_out,
@@ -20,6 +28,7 @@ from skilleval.cli.running import (
     stored_run,
     tell_paths,
 )
+from skilleval.cli.watching import PRETTY, SILENT, LogOptions, configure_logging, logging_options
 from skilleval.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,10 +36,13 @@ if TYPE_CHECKING:
     from skilleval.app.prepare import Prepared
     from skilleval.app.resume import StoredRun
 
+log = logging.getLogger(__name__)
+
 _EXAMPLE = """
 skilleval eval --skills ./my-skill --benchmark coding-easy --runs 3 --format json html
 skilleval eval --skills a/skill.json b/skill.json scorer=contains runner.concurrency=2
 skilleval eval -m --skills ./my-skill scorer=exact,contains
+skilleval eval ./skills --target gpt-4o-mini --judge gpt-4o --baseline --runs 3
 skilleval eval --resume latest runner.concurrency=2
 """
 
@@ -69,7 +81,9 @@ _FLAGS = {
 @click.option(
     "--config-dir", type=click.Path(), metavar="DIR", help="A further config folder, searched first."
 )
+@instruction_options
 @evaluating_options
+@logging_options
 @common_options
 def eval_(common: Common, **options: Any) -> None:
     """Run every skill on every task, keep every row, and report.
@@ -78,15 +92,24 @@ def eval_(common: Common, **options: Any) -> None:
     (skilleval.yaml), user file and defaults. --resume takes the settings from the run itself, and runs only what is
     missing or failed for infrastructure reasons; --store or --output-dir say where to look for it (outputs).
 
-    Exit codes: 0 ok, 1 gate not met, 2 bad usage or config, 3 infrastructure error or every trial errored, 4 nothing
-    evaluated, 130 interrupted.
+    Instruction skills (SKILL.md) are given to the model that --target names, each on its own evals; with --baseline the
+    model is asked without them as well. -c takes an agent-skills-eval.yaml too.
+
+    Exit codes: 0 ok, 1 gate not met, 2 bad usage or config, 3 infrastructure error (a judge that failed is one) or
+    every trial errored, 4 nothing evaluated, 5 budget spent before the end, 130 interrupted.
     """
     overrides, words = overrides_and_words(options["words"])
     root = _root(options)
     options = _without_places(options) if options["resume"] else options
-    shorthand = _option_overrides(options, [*options["skills"], *words])
+    log_options = _log_options(options)
+    theirs: list[str] = []
+    if is_peer_config(common.config_file):
+        common, theirs, log_options = _from_peer(common, overrides, log_options)
+    configure_logging(log_options)
+    given = _option_overrides(options, [*options["skills"], *words], overrides)
+    shorthand = list(given)
     request = Request(
-        overrides=(*shorthand, *overrides),
+        overrides=(*theirs, *shorthand, *overrides),
         config_dirs=(Path(options["config_dir"]),) if options["config_dir"] else (),
         dry_run=options["dry_run"],
         multirun=options["multirun"],
@@ -94,6 +117,7 @@ def eval_(common: Common, **options: Any) -> None:
         info=options["info"],
         resume=options["resume"],
         root=root,
+        log=log_options,
     )
     _check_resume(common, request)
     evaluate(common, request)
@@ -135,10 +159,38 @@ def evaluate(common: Common, request: Request) -> None:
         _run_once(common, request)
 
 
-def _option_overrides(options: Mapping[str, Any], skills: Sequence[str]) -> Iterator[str]:
-    """Turn all options into overrides."""
+def _log_options(options: Mapping[str, Any]) -> LogOptions:
+    file = Path(options["log_file"]) if options["log_file"] else None
+    return LogOptions(format=options["log_format"], file=file, quiet=options["quiet"])
+
+
+def _from_peer(
+    common: Common, overrides: Sequence[str], log_options: LogOptions
+) -> tuple[Common, list[str], LogOptions]:
+    """Take over a config of agent-skills-eval: its settings, and how it logs where the command line does not say."""
+    from skilleval.catalog.peer_config import read_peer_config
+
+    assert common.config_file is not None
+    config = read_peer_config(common.config_file)
+    for notice in config.notices:
+        log.warning("%s", notice)
+    kept = replace(common, config_file=None)
+    settings = list(peer_overrides(config, overrides))
+    return kept, settings, log_options if log_options != LogOptions() else _peer_log(config.logging)
+
+
+def _peer_log(said: Mapping[str, Any]) -> LogOptions:
+    file = said.get("log_file")
+    return LogOptions(format=said.get("log_format", PRETTY), file=Path(file) if file else None)
+
+
+def _option_overrides(
+    options: Mapping[str, Any], skills: Sequence[str], overrides: Sequence[str]
+) -> Iterator[str]:
+    """Turn all options into overrides; `overrides` are those that the user wrote."""
     from skilleval.config.compose import quote
 
+    yield from instruction_overrides(options, overrides)
     if skills:
         yield f"skill_set.paths={quote(list(skills))}"
     if options["min_completion"] is not None:
@@ -155,8 +207,9 @@ def _run_once(common: Common, request: Request) -> None:
         if request.dry_run:
             _show_dry_run(common, prepared, stored)
             return
-        outcome = carry_out(common.screen, prepared, stored=stored)
-    _show(common, outcome, request.next_step)
+        outcome = carry_out(common.screen, prepared, stored=stored, log_options=request.log)
+    if request.log.format != SILENT:
+        _show(common, outcome, request.next_step)
     click.get_current_context().exit(int(outcome.exit_code))
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from skilleval.cli.watching import LogOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One call of an evaluating command, with every option already turned into an override.
 
-    `resume` names a stored run to go on with, `root` the folder in which it is looked up.
+    `resume` names a stored run to go on with, `root` the folder in which it is looked up. `log` says how it is watched.
     """
 
     overrides: tuple[str, ...]
@@ -22,3 +24,4 @@ class Request:
     next_step: str | None = None
     resume: str | None = None
     root: Path = Path("outputs")
+    log: LogOptions = field(default_factory=LogOptions)

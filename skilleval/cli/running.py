@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skilleval.app.prepare import Prepared
     from skilleval.app.resume import StoredRun
     from skilleval.cli.console import Screen
+    from skilleval.cli.watching import LogOptions
     from skilleval.config.compose import Composed
 
 log = logging.getLogger(__name__)
@@ -125,7 +126,7 @@ def get_ready(common: Common, request: Request, *, stored: StoredRun | None = No
     from skilleval.app.prepare import prepare
 
     with _told_from_where(stored):
-        prepared = prepare(_composed(common, request, stored))
+        prepared = prepare(_composed(common, request, stored), builds=not request.dry_run)
     for warning in prepared.warnings:
         log.warning("%s", warning)
     for notice in prepared.notices:
@@ -176,22 +177,25 @@ def carry_out(
     screen: Screen,
     prepared: Prepared,
     *,
-    title: str = "evaluating",
     command: Sequence[str] | None = None,
     stored: StoredRun | None = None,
+    log_options: LogOptions | None = None,
 ) -> Outcome:
-    """Run what is ready, with progress on stderr; of a stored run only what it lacks."""
+    """Run what is ready, watched as the options say; of a stored run only what it lacks."""
     from skilleval.app.evaluate import carry_on
     from skilleval.app.opening import open_run
-    from skilleval.cli.console import progress
+    from skilleval.cli.watching import LogOptions, watching
     from skilleval.clock import Clock
 
     line = sys.argv[1:] if command is None else command
     with open_run(prepared, command=line, clock=Clock(), stored=stored) as run:
-        if run.remark:
+        options = log_options or LogOptions()
+        if run.remark and options.shows_progress:
             click.echo(run.remark, err=True)
-        with progress(screen, title=title, total=len(prepared.trials), done=run.left.n_kept) as observe:
-            return carry_on(prepared, run, observe=observe)
+        with watching(options, screen, prepared, run) as watchers:
+            outcome = carry_on(prepared, run, observe=watchers)
+            watchers.end(outcome)
+            return outcome
 
 
 def next_step(outcome: Outcome) -> str | None:

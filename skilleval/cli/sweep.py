@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,6 +21,7 @@ from skilleval.cli.console import Screen
 from skilleval.cli.listing import show_rows
 from skilleval.cli.request import Request
 from skilleval.cli.running import carry_out
+from skilleval.cli.watching import LogOptions
 from skilleval.config.compose import Composed, quote, run_hydra
 from skilleval.outcome import first_of
 
@@ -36,7 +39,7 @@ def hand_to_hydra(common: Common, request: Request) -> None:
         dry = [f"hydra.sweep.dir={quote(nowhere)}"] if request.dry_run else []
         jobs = run_hydra(
             [*flags, *request.overrides, *dry],
-            dry_job if request.dry_run else sweep_job,
+            dry_job if request.dry_run else partial(sweep_job, log_options=request.log),
             project=Path.cwd(),
             config_file=common.config_file,
             config_dirs=request.config_dirs,
@@ -55,20 +58,25 @@ def hand_to_hydra(common: Common, request: Request) -> None:
     click.get_current_context().exit(int(code))
 
 
-def sweep_job(composed: Composed) -> dict[str, Any]:
+def sweep_job(composed: Composed, *, log_options: LogOptions) -> dict[str, Any]:
     """Run one job of a sweep and say what came of it."""
     prepared = prepare(composed)
     for warning in prepared.warnings:
         log.warning("%s", warning)
     title = f"job {composed.sweep.job_num}" if composed.sweep else "job"
-    outcome = carry_out(Screen(), prepared, title=title, command=["eval", *composed.overrides])
+    outcome = carry_out(
+        Screen(),
+        prepared,
+        log_options=replace(log_options, title=title),
+        command=["eval", *composed.overrides],
+    )
     sweep_id = composed.sweep.sweep_id if composed.sweep else None
     return {"sweep_id": sweep_id, "state": outcome.report.verdict.state.value, **outcome.facts()}
 
 
 def dry_job(composed: Composed) -> dict[str, Any]:
     """Check one job of a sweep without running it."""
-    facts = prepare(composed).facts()
+    facts = prepare(composed, builds=False).facts()
     return {"exit_code": 0, "dry_run": True, "verdict": f"{facts['n_trials']} trials, all valid", **facts}
 
 

@@ -232,7 +232,7 @@ SCORES = Table(
         _text("reused_from", "run that made the score, where it is not this one", nullable=True),
         _text(
             "failure_kind",
-            "why there is no verdict, in one word, where the judge is to blame (judge_error)",
+            "why there is no verdict: judge_error (the judge is to blame) or not_judged (the run ended before)",
             nullable=True,
         ),
     ),

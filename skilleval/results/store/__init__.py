@@ -17,7 +17,7 @@ from skilleval.results.store.folders import (
     write_text,
 )
 from skilleval.results.store.parts import scan_table
-from skilleval.results.store.statuses import read_statuses, read_unmeasured
+from skilleval.results.store.statuses import read_statuses, read_unjudged, read_unmeasured
 
 __all__ = [
     "MANIFEST",
@@ -28,6 +28,7 @@ __all__ = [
     "journal_path",
     "read_manifest",
     "read_statuses",
+    "read_unjudged",
     "read_unmeasured",
     "remove_stillborn",
     "scan_table",

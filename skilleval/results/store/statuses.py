@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from skilleval.domain import Status
-from skilleval.results.schema import TRIALS
+from skilleval.results.schema import SCORES, TRIALS
 from skilleval.results.store.folders import journals, parts
 from skilleval.results.store.lines import read_frames
 from skilleval.results.store.parts import scan_table
@@ -44,6 +44,25 @@ def read_unmeasured(folder: Path) -> set[str]:
         wanted = completed & pl.all_horizontal(pl.col(unknown).is_null())
         to_measure.update(rows.select("trial_id", wanted.alias("wanted")).iter_rows())
     return {trial_id for trial_id, wanted in to_measure.items() if wanted}
+
+
+def read_unjudged(folder: Path) -> set[str]:
+    """Give the ids of the trials that have a check whose judge failed; what was written last counts.
+
+    Raises:
+        ResultsError: a table or a journal is damaged.
+    """
+    failed = pl.col("failure_kind").is_not_null()
+    unjudged: dict[str, bool] = {}
+    if parts(folder, SCORES.name):
+        scores = scan_table(folder, SCORES).group_by("trial_id").agg(failed.any().alias("failed"))
+        unjudged.update(scores.collect().iter_rows())
+    of_scores = pl.col("scores").list.eval(pl.element().struct.field("failure_kind").is_not_null()).list.any()
+    for path in journals(folder).values():
+        for frame in read_frames(path):
+            rows = frame.select(pl.col("trial").struct.field("trial_id"), of_scores.alias("failed"))
+            unjudged.update(rows.iter_rows())
+    return {trial_id for trial_id, is_unjudged in unjudged.items() if is_unjudged}
 
 
 def _rows(folder: Path) -> Iterator[pl.DataFrame]:

@@ -1,0 +1,26 @@
+"""What a run has spent so far, as its rows say: what a budget starts from when the run is gone on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from skilleval.results.schema import JUDGEMENTS, SCORES, TRIES
+from skilleval.results.store import scan_table
+
+
+def spent(folder: Path) -> tuple[float, int]:
+    """Give the US dollars and tokens of all stored tries and judgements; nothing for a run without tables."""
+    if not (folder / TRIES.name).is_dir():
+        return 0.0, 0
+    both = (pl.col("cost_usd"), pl.col("total_tokens"))
+    rows = pl.concat([scan_table(folder, table).select(both) for table in (TRIES, JUDGEMENTS)])
+    usd, tokens = rows.select(column.sum() for column in both).collect().row(0)
+    return float(usd or 0.0), int(tokens or 0)
+
+
+def judge_errors(folder: Path) -> int:
+    """Count the checks of a run that have no verdict because their judge failed."""
+    failed = scan_table(folder, SCORES).filter(pl.col("failure_kind").is_not_null())
+    return int(failed.select(pl.len()).collect().item())
