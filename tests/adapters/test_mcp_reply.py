@@ -32,6 +32,9 @@ class Silence:
     def begin(self) -> None:
         """Nothing is counted."""
 
+    def give_up(self) -> None:
+        """Nobody is there."""
+
     def redacted(self, text: str) -> str:
         """Hide the word that is secret here."""
         return text.replace("secret", "***")

@@ -410,6 +410,9 @@ class Spent:
         answer = {"jsonrpc": "2.0", "id": json.loads(data)["id"], "result": self._n_sent}
         self._waiting.append(json.dumps(answer).encode() + b"\n" if self._n_sent == 1 else b"")
 
+    def end_input(self) -> None:
+        """Hear no more."""
+
     async def receive(self) -> bytes:
         """Give the answer, or nothing any more."""
         return self._waiting.pop(0)

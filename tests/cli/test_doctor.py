@@ -124,7 +124,7 @@ def test_egress_lists_hosts_fields_and_variables(run: Run, folder: Path) -> None
 def test_egress_lists_servers_that_are_asked_and_classes_that_nobody_holds(run: Run, folder: Path) -> None:
     """An MCP server behind an address is a way out, with a header of its own; an adapter class may go anywhere."""
     common = {"name": "x", "version": "1.0.0"}
-    manifests = {
+    manifests: dict[str, dict[str, object]] = {
         "remote": {"adapterType": "mcp", "entrypoint": "https://tools.example/mcp"},
         "own": {"adapterType": "custom", "entrypoint": "none", "metadata": {"adapterClass": "some:Class"}},
     }
