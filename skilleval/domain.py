@@ -46,6 +46,10 @@ class Verdict(StrEnum):
     UNGRADED = "ungraded"
 
 
+RATER_CHECK = "rater:"
+"""How the id of a check begins that holds what one person of several said of an attempt."""
+
+
 class Mode(StrEnum):
     """How the skill takes part in a condition."""
 
@@ -356,10 +360,13 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Try:
-    """One execution inside a trial: when it began, the pause before it, and what came of it."""
+    """One execution inside a trial: when it began, the pause before it, and what came of it.
+
+    What an imported run does not say is null, here and in its records.
+    """
 
     try_index: int
-    started_at: datetime
+    started_at: datetime | None
     backoff_ms: float
     reply: Reply
 
@@ -378,10 +385,10 @@ class TrialRecord:
     trial: Trial
     tries: tuple[Try, ...]
     scores: tuple[Score, ...]
-    ended_at: datetime
-    queue_ms: float
+    ended_at: datetime | None
+    queue_ms: float | None
     scoring_ms: float
-    concurrency: int
+    concurrency: int | None
     in_flight: int | None = 1
     serial_latency_ms: float | None = None
     serial_status: Status | None = None

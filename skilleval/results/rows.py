@@ -265,9 +265,9 @@ def _judgement(row: Mapping[str, Any]) -> Judgement:
     return Judgement(usage=usage, **{name: row[name] for name in _OF_JUDGEMENT})
 
 
-def stamp(moment: datetime) -> int:
-    """Give a moment as microseconds since 1970 UTC: what the journal and the tables hold."""
-    return round(moment.timestamp() * 1_000_000)
+def stamp(moment: datetime | None) -> int | None:
+    """Give a moment as microseconds since 1970 UTC: what the journal and the tables hold; null where not known."""
+    return None if moment is None else round(moment.timestamp() * 1_000_000)
 
 
 def storable(line: dict[str, Any], encode: Callable[[object], bytes]) -> bytes:

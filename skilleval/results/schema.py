@@ -87,8 +87,8 @@ def _bool(name: str, doc: str, *, nullable: bool = False) -> Column:
     return Column(name=name, kind=Kind.BOOL, doc=doc, nullable=nullable)
 
 
-def _time(name: str, doc: str) -> Column:
-    return Column(name=name, kind=Kind.TIME, doc=doc)
+def _time(name: str, doc: str, *, nullable: bool = False) -> Column:
+    return Column(name=name, kind=Kind.TIME, doc=doc, nullable=nullable)
 
 
 _STATUSES = tuple(status.value for status in Status)
@@ -105,7 +105,11 @@ _ATTEMPT = (
         nullable=True,
     ),
     _int("output_bytes", "size of what the skill wrote, also beyond the cap", nullable=True),
-    _int("output_encoding_errors", "places where the output was not UTF-8 and was replaced"),
+    _int(
+        "output_encoding_errors",
+        "places where the output was not UTF-8 and was replaced; null where it was imported",
+        nullable=True,
+    ),
     _text("stdout", "raw stdout where no output could be read from it, capped", nullable=True),
     _text("stderr", "stderr of the skill, capped", nullable=True),
     _EXIT,
@@ -116,7 +120,7 @@ _ATTEMPT = (
     _int("total_tokens", "tokens in total, as reported", nullable=True),
     _int("cached_tokens", "tokens in that the provider had cached", nullable=True),
     _float("cost_usd", "price, as reported or by the price table", nullable=True),
-    _time("started_at", "start, UTC"),
+    _time("started_at", "start, UTC", nullable=True),
     _json("request", "what a model was sent, as sent; null where none was asked", nullable=True),
     _json("tool_calls", "list of the calls a model made: id, name, arguments as written", nullable=True),
     _text("response_model", "model that says it answered", nullable=True),
@@ -143,30 +147,30 @@ TRIALS = Table(
         ),
         _text("condition_id", "content hash of skill × adapter × model × sandbox × mode × isolation"),
         _text("skill_id", "id of the skill"),
-        _text("skill_version", "version of the skill"),
-        _text("skill_digest", "SHA-256 of the skill's folder"),
-        _text("adapter", "how the skill was driven"),
+        _text("skill_version", "version of the skill; empty where it is not known"),
+        _text("skill_digest", "SHA-256 of the skill's folder; empty where it is not known"),
+        _text("adapter", "how the skill was driven", nullable=True),
         _text("model", "the model behind it", nullable=True),
-        _text("sandbox", "where it ran"),
+        _text("sandbox", "where it ran", nullable=True),
         _text("isolation", "trial: a process a trial; worker: one serves many", allowed=("trial", "worker")),
         _text("mode", "part the skill takes", allowed=tuple(mode.value for mode in Mode)),
         _text("benchmark_id", "id of the benchmark"),
-        _text("benchmark_version", "version of the benchmark"),
+        _text("benchmark_version", "version of the benchmark; empty where it is not known"),
         _text("task_id", "id of the task within the benchmark"),
         Column(name="task_tags", kind=Kind.TEXTS, doc="tags of the task"),
         _float("task_weight", "weight of the task"),
         _int("repeat", "0-based index of the repeat"),
-        _int("seed", "seed handed to the skill"),
-        _json("input", "task input"),
-        _json("expected", "what the task expects"),
+        _int("seed", "seed handed to the skill", nullable=True),
+        _json("input", "task input", nullable=True),
+        _json("expected", "what the task expects", nullable=True),
         _STATUS,
         _FAILURE,
         _MESSAGE,
         *_ATTEMPT,
-        _time("ended_at", "end of the last try, UTC"),
+        _time("ended_at", "end of the last try, UTC", nullable=True),
         _int("n_tries", "executions inside the trial", low=1),
-        _float("timeout_ms", "limit that was in force"),
-        _int("concurrency", "trials that were allowed at once", low=1),
+        _float("timeout_ms", "limit that was in force", nullable=True),
+        _int("concurrency", "trials that were allowed at once", nullable=True, low=1),
         _int(
             "in_flight",
             "calls under way when the last try began, itself included; null in runs older than it",
@@ -182,7 +186,7 @@ TRIALS = Table(
         _text(
             "serial_status", "how that call ended; null where none was made", nullable=True, allowed=_STATUSES
         ),
-        _float("queue_ms", "time from the start of the run until a worker took the trial"),
+        _float("queue_ms", "time from the start of the run until a worker took the trial", nullable=True),
         _float("scoring_ms", "time of all scorers together", nullable=True),
         _float("write_ms", "time to make the row durable; null if the run was interrupted", nullable=True),
     ),
@@ -213,7 +217,7 @@ SCORES = Table(
         _TRIAL,
         _text("scorer", "name of the scorer in the config"),
         _text("rule", "kind of scorer that judged, e.g. exact"),
-        _text("scorer_version", "version of that kind"),
+        _text("scorer_version", "version of that kind; empty where it is not known"),
         _text("check_id", "id of the check within the scorer"),
         _text("check", "what was looked at"),
         _float("weight", "weight of the check"),
