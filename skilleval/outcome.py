@@ -36,7 +36,7 @@ PRECEDENCE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """When a run fails although it ran: `min_completion` counts only with `exit_on_fail`.
+    """When a run fails although it ran: `min_completion`, like the rules, counts only with `exit_on_fail`.
 
     The rates that it is asked about count trials that could not be judged as not passed.
     """
@@ -67,10 +67,12 @@ def run_exit_code(  # noqa: PLR0913 - keywords: each is a fact of its own
     interrupted: bool,
     n_judge_errors: int = 0,
     is_spent: bool = False,
+    n_failed_checks: int = 0,
 ) -> ExitCode:
     """Give the exit code of a run from the number of trials by status and the completion rates by scorer.
 
-    `n_judge_errors` checks have no verdict because the judge failed; `is_spent` says that a budget ended the run.
+    `n_judge_errors` checks have no verdict because the judge failed; `is_spent` says that a budget ended the run;
+    `n_failed_checks` counts the rows that a rule of the gate refused.
     """
     n_trials = sum(statuses.values())
     n_infrastructure = sum(n for status, n in statuses.items() if Status(status).is_infrastructure)
@@ -84,6 +86,7 @@ def run_exit_code(  # noqa: PLR0913 - keywords: each is a fact of its own
         or nothing_ran
         or (gate.fail_on_error and n_skill_errors > 0),
         ExitCode.NOTHING_EVALUATED: n_graded == 0,
-        ExitCode.GATE_NOT_MET: not gate.is_met(completion_rates),
+        ExitCode.GATE_NOT_MET: not gate.is_met(completion_rates)
+        or (gate.exit_on_fail and n_failed_checks > 0),
     }
     return first_of(code for code, applies in codes.items() if applies)

@@ -73,8 +73,27 @@ def test_an_interrupted_run_says_so_before_anything_else() -> None:
 
 
 @pytest.mark.parametrize(("stronger", "weaker"), tuple(itertools.pairwise(PRECEDENCE)))
-def test_precedence_is_130_2_3_4_1_0(stronger: ExitCode, weaker: ExitCode) -> None:
+def test_precedence_is_130_2_5_3_4_1_0(stronger: ExitCode, weaker: ExitCode) -> None:
     """The codes of several runs combine by precedence, in whatever order they come."""
     assert first_of([weaker, stronger]) is stronger
     assert first_of([stronger, weaker]) is stronger
-    assert [int(one) for one in PRECEDENCE] == [130, 2, 3, 4, 1, 0]
+    assert [int(one) for one in PRECEDENCE] == [130, 2, 5, 3, 4, 1, 0]
+
+
+def test_a_failed_rule_closes_a_gate_that_decides() -> None:
+    """Rules count with exit_on_fail, as the threshold does, and never before an infrastructure error."""
+
+    def ended(gate: Gate, n_failed_checks: int, **more: int) -> ExitCode:
+        return run_exit_code(
+            statuses={"completed": 2, **more},
+            n_graded=2,
+            completion_rates=[1.0],
+            gate=gate,
+            interrupted=False,
+            n_failed_checks=n_failed_checks,
+        )
+
+    assert ended(CLOSED, 1) is ExitCode.GATE_NOT_MET
+    assert ended(CLOSED, 0) is ExitCode.OK
+    assert ended(OPEN, 1) is ExitCode.OK
+    assert ended(CLOSED, 1, provider_error=1) is ExitCode.INFRASTRUCTURE
