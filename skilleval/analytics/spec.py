@@ -12,6 +12,8 @@ from skilleval.errors import ConfigError, Problem
 MAX_K = 1000
 """Nobody repeats a task that often, and the product behind pass@k has k factors."""
 
+MIN_RESAMPLES, MAX_RESAMPLES = 100, 1_000_000
+
 
 class Preset(StrEnum):
     """Whose formulas: ours, or those of the tool `eval-skills` with its rounding and conventions."""
@@ -26,6 +28,23 @@ class ScoringMethod(StrEnum):
     MEAN = "mean"
     WEIGHTED_MEAN = "weighted_mean"
     PASS_AT_K = "pass_at_k"  # noqa: S105 - a rate of passing, not a password
+
+
+class IntervalMethod(StrEnum):
+    """How the interval of a rate is made; means take the bootstrap where it is chosen, else clustered t."""
+
+    AGRESTI_COULL_T = "agresti_coull_t"
+    CLUSTERED_T = "clustered_t"
+    WILSON_NEFF = "wilson_neff"
+    WILSON = "wilson"
+    CLOPPER_PEARSON = "clopper_pearson"
+    BOOTSTRAP = "bootstrap"
+    BCA = "bca"
+
+    @property
+    def is_bootstrap(self) -> bool:
+        """Say whether clusters are drawn anew."""
+        return self in {IntervalMethod.BOOTSTRAP, IntervalMethod.BCA}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +69,9 @@ class AnalysisSpec:
     `level` is the confidence level of intervals, `k` the number of tries of pass@k and pass^k, `max_latency_ms` the
     latency that earns no speed credit (null: speed is not known), `seed` drives the bootstrap. With `serial_latency`
     the latency of a trial is that of its further, undisturbed call; with `reused_latency` attempts of earlier runs have
-    one too.
+    one too. `interval` is the method of intervals, with `resamples` where it draws; `family` says which tasks
+    are sampled together: null (each for itself), `task_id` (the part of the id before its first `/`) or the prefix of a
+    tag (`topic` for tags such as `topic:algebra`).
 
     Raises:
         ConfigError: one problem a number that no formula can use.
@@ -65,6 +86,9 @@ class AnalysisSpec:
     seed: int
     serial_latency: bool
     reused_latency: bool
+    interval: IntervalMethod
+    family: str | None
+    resamples: int
 
     def __post_init__(self) -> None:
         problems = tuple(
@@ -86,6 +110,14 @@ class AnalysisSpec:
                 "scoring_method",
                 _one_of(ScoringMethod),
                 self.scoring_method,
+            ),
+            (self.interval in set(IntervalMethod), "interval", _one_of(IntervalMethod), self.interval),
+            (self.family != "", "family", "null, task_id or the prefix of a tag", self.family),
+            (
+                MIN_RESAMPLES <= self.resamples <= MAX_RESAMPLES,
+                "resamples",
+                f"a whole number from {MIN_RESAMPLES} to {MAX_RESAMPLES}",
+                self.resamples,
             ),
             (0 < self.level < 1, "level", "a number between 0 and 1, both excluded", self.level),
             (1 <= self.k <= MAX_K, "k", f"a whole number from 1 to {MAX_K}", self.k),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -16,6 +16,7 @@ Texts = Annotated[tuple[str, ...], Field(strict=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 Arm = Literal["with_skill", "without_skill", "old_skill"]
@@ -158,15 +159,61 @@ class AnalysisSettings(StrictModel):
     level: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
     k: Annotated[int, Field(ge=1, le=1000)] | None
     reused_latency: bool
+    interval: Literal[
+        "agresti_coull_t", "clustered_t", "wilson_neff", "wilson", "clopper_pearson", "bootstrap", "bca"
+    ]
+    family: Annotated[str, Field(min_length=1)] | None
+    resamples: Annotated[int, Field(ge=100, le=1_000_000)]
     composite: CompositeWeights
 
 
+class GateRule(StrictModel):
+    """One rule: a threshold on a metric of the summary, or the most that a metric may get worse.
+
+    A rule names only what it needs, so its keys, unlike settings, have defaults.
+    """
+
+    metric: str | None = None
+    regression: str | None = None
+    at_least: Finite | None = None
+    at_most: Finite | None = None
+    bound: Literal["low", "point", "high"] = "point"
+    skill: str = "*"
+    scorer: str = "*"
+    tag: str | None = None
+    slice: dict[str, str] = Field(default_factory=dict)
+    significance: Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)] | None = None
+    relative: bool = False
+    missing: Literal["fail", "skip"] = "fail"
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> GateRule:
+        wrong = next((said for is_wrong, said in self._rules() if is_wrong), None)
+        if wrong is not None:
+            raise ValueError(wrong)
+        return self
+
+    def _rules(self) -> Iterator[tuple[bool, str]]:
+        yield (self.metric is None) == (self.regression is None), "either metric or regression"
+        if self.regression is None:
+            limits = (self.at_least, self.at_most)
+            yield limits == (None, None), "at_least or at_most beside metric"
+            yield None not in limits, "one of at_least and at_most; two limits are two rules"
+            yield self.significance is not None, "significance beside regression only"
+            yield self.relative, "relative beside regression only"
+        else:
+            yield self.at_least is not None, "at_most beside regression: how much worse it may get"
+            yield self.at_most is None or self.at_most < 0, "at_most, 0 or more, beside regression"
+            yield self.bound != "point", "significance beside regression, and bound beside metric only"
+
+
 class GateSettings(StrictModel):
-    """When the exit code says no."""
+    """When the exit code says no. `rules` may be left out: gate files of users are older than they are."""
 
     min_completion: Share
     exit_on_fail: bool
     fail_on_error: bool
+    rules: Annotated[tuple[GateRule, ...], Field(strict=False)] = ()
 
 
 class ReportSettings(StrictModel):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skilleval.analytics.intervals import t_quantile, wilson
 from skilleval.analytics.spec import AnalysisSpec
-from skilleval.analytics.uncertainty import t_quantile, wilson
 
 SummaryRow = Callable[..., dict[str, Any]]
 Spec = Callable[..., AnalysisSpec]
