@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from skilleval.app.prepare import Prepared
 from skilleval.app.serial import SERIAL, unmeasured
 from skilleval.config.compose import Composed, StoredConfig, compose_stored
 from skilleval.config.trees import covers, leaves
-from skilleval.domain import Benchmark, Status, Trial, content_hash
+from skilleval.domain import Benchmark, Status, Trial, canonical_json, content_hash
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.results.find import find_run, runs
 from skilleval.results.locks import RunLock, is_locked
@@ -187,7 +188,8 @@ def _differences(prepared: Prepared, manifest: Mapping[str, Any]) -> Iterator[Pr
         yield _changed(str(benchmark.source), known.get("digest"), benchmark.digest)
     for name in sorted({*prepared.scorers, *manifest["scorers"]}):
         before = manifest["scorers"].get(name)
-        now = _scorer(prepared, name) if name in prepared.scorers else None
+        # As it would be stored: a pair of numbers is a list there.
+        now = json.loads(canonical_json(_scorer(prepared, name))) if name in prepared.scorers else None
         if before != now:
             yield _other(f"scorers.{name}", before, now)
     yield from _changed_settings(manifest["config"], prepared.composed.values)

@@ -6,16 +6,21 @@ from pathlib import Path
 
 import polars as pl
 
-from skilleval.results.schema import JUDGEMENTS, SCORES, TRIES
+from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES
 from skilleval.results.store import scan_table
 
 
 def spent(folder: Path) -> tuple[float, int]:
-    """Give the US dollars and tokens of all stored tries and judgements; nothing for a run without tables."""
+    """Give the US dollars and tokens of all stored tries and judgements; nothing for a run without tables.
+
+    Attempts that were taken over from another run were paid for there.
+    """
     if not (folder / TRIES.name).is_dir():
         return 0.0, 0
     both = (pl.col("cost_usd"), pl.col("total_tokens"))
-    rows = pl.concat([scan_table(folder, table).select(both) for table in (TRIES, JUDGEMENTS)])
+    taken_over = scan_table(folder, TRIALS).filter(pl.col("reused_from").is_not_null()).select("trial_id")
+    tries = scan_table(folder, TRIES).join(taken_over, on="trial_id", how="anti")
+    rows = pl.concat([table.select(both) for table in (tries, scan_table(folder, JUDGEMENTS))])
     usd, tokens = rows.select(column.sum() for column in both).collect().row(0)
     return float(usd or 0.0), int(tokens or 0)
 

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from skilleval.catalog.paths import is_folder
 from skilleval.catalog.skill_md import MANIFEST, read_instruction_skill
 from skilleval.domain import Skill
 from skilleval.errors import CatalogError, Problem
 
 _KEY = "skill_set.old"
 _PATIENCE_S = 60.0
+_SHOWN = 200  # characters of what was named, or of what git says
 
 
 def old_editions(skills: Sequence[Skill], old: str) -> dict[str, Skill]:
@@ -27,9 +29,10 @@ def old_editions(skills: Sequence[Skill], old: str) -> dict[str, Skill]:
         CatalogError: a skill has no old edition there, or it cannot be read.
     """
     folder = Path(old)
+    is_there = is_folder(folder)
     return {
         skill.id: _named(
-            _in_folder(skill, folder, alone=len(skills) == 1) if folder.is_dir() else _in_git(skill, old),
+            _in_folder(skill, folder, alone=len(skills) == 1) if is_there else _in_git(skill, old),
             skill,
         )
         for skill in skills
@@ -53,8 +56,11 @@ def _in_git(skill: Skill, ref: str) -> Skill:
     packed = _git(skill, ref, "archive", "--format=tar", ref, "--", ".")
     with tempfile.TemporaryDirectory(prefix="skilleval-old-") as room:
         place = Path(room) / skill.folder.resolve().name
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(place, filter="data")
+        try:
+            with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+                archive.extractall(place, filter="data")
+        except tarfile.FilterError as error:
+            raise _absent(skill, ref, "links that stay in the folder of the skill", str(error)) from None
         if not (place / MANIFEST).is_file():
             raise _absent(skill, ref, f"a commit with this {MANIFEST}")
         edition = read_instruction_skill(place).skill
@@ -62,7 +68,7 @@ def _in_git(skill: Skill, ref: str) -> Skill:
 
 
 def _git(skill: Skill, ref: str, *arguments: str) -> bytes:
-    if ref.startswith("-"):
+    if ref.startswith("-") or "\0" in ref:
         raise _absent(skill, ref, "a folder or a git ref")
     command = ["git", "-C", str(skill.folder), *arguments]
     try:
@@ -72,13 +78,14 @@ def _git(skill: Skill, ref: str, *arguments: str) -> bytes:
     except subprocess.TimeoutExpired:
         raise _absent(skill, ref, "git to answer", f"nothing for {_PATIENCE_S:g} s") from None
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0][:_SHOWN]
         raise _absent(skill, ref, "a folder, or a git ref of the repository the skill is in", said)
     return done.stdout
 
 
 def _absent(skill: Skill, old: str, expected: str, found: str = "") -> CatalogError:
+    named = old if len(old) <= _SHOWN else f"{old[:_SHOWN]}…"
     problem = Problem(
-        where=str(skill.folder), key=_KEY, expected=expected, found=f"{old}: {found}" if found else old
+        where=str(skill.folder), key=_KEY, expected=expected, found=f"{named}: {found}" if found else named
     )
     return CatalogError(f"there is no old edition of the skill {skill.id}", problems=(problem,))

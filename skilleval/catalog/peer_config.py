@@ -99,7 +99,7 @@ _WITHIN: Mapping[str, Mapping[str, _Key]] = {
     },
     "logging": {
         "format": _Key(_FORMAT, "option:log_format"),
-        "verbose": _Key(_SWITCH, "option:verbose"),
+        "verbose": _Key(_SWITCH, notice="say -v on the command line", usual=False),
         "file": _Key(_TEXT, "option:log_file"),
         "color": _Key(_COLOR, notice="colours follow the terminal and NO_COLOR", usual="auto"),
         "snippetLength": _Key(_COUNT, notice="whole texts are in the report, and in the results"),

@@ -48,12 +48,13 @@ class Selection:
         paths = [path for _, path in self._seen]
         more = ", …" if len(paths) > _SHOWN else ""
         key = "include" if self.include else "exclude"
+        globs = [f'"{glob}"' for glob in getattr(self, key)]
         what = "a skill that fits" if self.include else "a skill beside those that fit"
         return (
             Problem(
                 where=str(root),
                 key=f"skill_set.{key}",
-                expected=f"{what} {' or '.join(getattr(self, key))}",
+                expected=f"{what} {' or '.join(globs)}",
                 found=f"the path{'s' if len(paths) > 1 else ''} {', '.join(paths[:_SHOWN])}{more}",
                 hint=self._advice(root),
             ),

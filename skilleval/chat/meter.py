@@ -63,6 +63,7 @@ class Meter:
         self._tokens = tokens
         self._before = NOTHING
         self._spent = dict.fromkeys(Role, NOTHING)
+        self._has_stopped = False
 
     def start(self, *, usd: float, tokens: int) -> None:
         """Begin with what earlier sessions of the run took: it counts for the budget, and for no role."""
@@ -80,6 +81,16 @@ class Meter:
     def is_spent(self) -> bool:
         """Has a budget been reached?"""
         return self.reason is not None
+
+    def stops(self) -> bool:
+        """Say whether a trial that is about to begin may not; that one was stopped is remembered."""
+        self._has_stopped = self._has_stopped or self.is_spent
+        return self._has_stopped
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether a trial was not begun because a budget had been reached."""
+        return self._has_stopped
 
     @property
     def reason(self) -> str | None:

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 from skilleval.chat.base import ChatRequest, Completion, Located, Provider, Ready
+from skilleval.chat.contract import sound
 from skilleval.chat.limits import Limiter
 from skilleval.chat.meter import Meter, Role
 from skilleval.chat.options import ModelOptions
@@ -95,7 +96,7 @@ class ChatModel:
     async def ask(self, request: ChatRequest, *, timeout_s: float) -> Completion:
         """Ask once; the completion has its price, and the meter has counted it."""
         asked = self._with_params(request)
-        completion = await self._provider.complete(asked, timeout_s=timeout_s)
+        completion = sound(await self._provider.complete(asked, timeout_s=timeout_s), model=self.model)
         self._limiter.settle(_estimated_tokens(asked), _tokens(completion.usage))
         priced = self._priced(completion)
         self._meter.count(priced, self._role)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -14,6 +15,7 @@ from skilleval.errors import AdapterError, Problem
 
 OPENAI_URL = "https://api.openai.com/v1"
 STARS = "***"
+_EXAMPLE = "e.g. http://127.0.0.1:8000/v1"
 
 SHORTEST_KEY = 6
 _OWN_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "cookie", "proxy-authorization"})
@@ -71,13 +73,22 @@ def _address(options: OpenAIOptions, environ: Mapping[str, str]) -> str:
         parts = urlsplit(url)
         is_sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        raise _refusal(where, "an address", url, "e.g. http://127.0.0.1:8000/v1") from None
+        raise _refusal(where, "an address", _shown(url), _EXAMPLE) from None
     if parts.username or parts.password:
         hint = "use model.api_key_env: the address is stored with the run"
         raise _refusal(where, "an address without credentials", f"{parts.scheme}://{STARS}", hint)
     if not is_sound:
-        raise _refusal(where, "an http or https address", url, "e.g. http://127.0.0.1:8000/v1")
+        raise _refusal(where, "an http or https address", _shown(url), _EXAMPLE)
+    if parts.query or parts.fragment:  # the path of each request goes behind the address
+        hint = "use model.api_key_env for a key, and model.headers for what else an endpoint asks for"
+        found = f"{parts.scheme}://{parts.netloc}{parts.path}?{STARS}"
+        raise _refusal(where, "an address without ? and #", found, hint)
     return url
+
+
+def _shown(url: str) -> str:
+    """Give an address that cannot be used, without what may be secret in it: a password, a query."""
+    return STARS if "@" in unicodedata.normalize("NFKC", url) else url.partition("?")[0]
 
 
 def _key(options: OpenAIOptions, environ: Mapping[str, str]) -> str:

@@ -65,7 +65,7 @@ class EventLog:
         trial, attempt = record.trial, record.attempt
         said = self.redactor.line(_texts(record))
         if attempt.status.value != "completed":
-            failure = {"kind": attempt.failure_kind, "message": said["tries"][0]["message"]}
+            failure = {"failureKind": attempt.failure_kind, "message": said["tries"][0]["message"]}
             self._event("error", **_ids(trial), status=attempt.status.value, **failure)
         self._event("eval-end", **_ids(trial), **_result(record), grading=said["scores"])
         suite = _suite(trial)
@@ -78,7 +78,7 @@ class EventLog:
         facts = outcome.facts()
         self._event("run-end", **{key: facts[key] for key in ("run_id", "exit_code", "statuses", "verdict")})
 
-    def _event(self, kind: str, **fields: Any) -> None:
+    def _event(self, kind: str, /, **fields: Any) -> None:
         from skilleval.clock import Clock
 
         moment = Clock().utc().isoformat(timespec="milliseconds")

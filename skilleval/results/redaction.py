@@ -14,7 +14,7 @@ from skilleval.results.secrets import CUT, MAX_CUTS, SHORTEST, Secrets
 MARK = "[redacted]"
 
 _JSON = frozenset({"input", "expected", "output", "request", "tool_calls"})
-_TEXT = frozenset({"message", "stdout", "stderr", "reason", "evidence", "check", "reply"})
+_TEXT = frozenset({"message", "stdout", "stderr", "reason", "evidence", "check", "reply", "response_model"})
 _LISTS = ("tries", "scores", "judgements")
 
 

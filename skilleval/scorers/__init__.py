@@ -12,6 +12,7 @@ from skilleval.scorers.custom import CustomScorer
 from skilleval.scorers.exact import ExactScorer
 from skilleval.scorers.files import FilesScorer
 from skilleval.scorers.json_schema import JsonSchemaScorer
+from skilleval.scorers.labels import LabelsScorer
 from skilleval.scorers.llm_judge import NO_JUDGES, Judges, LlmJudgeScorer
 from skilleval.scorers.numeric import NumericScorer
 from skilleval.scorers.regex import RegexScorer
@@ -30,6 +31,7 @@ SCORERS: dict[str, Any] = {
     "tool_calls": ToolCallsScorer,
     "script": ScriptScorer,
     "files": FilesScorer,
+    "labels": LabelsScorer,
 }
 """Kind → class with an `Options` model. The kinds `task` and `evals` are composed of these by the composition root."""
 

@@ -41,7 +41,8 @@ class Panel:
             key = self._key(name, trial, record)
             again = _taken_over(known, name, key)
             findings = () if again else await _findings(scorer, record, reply)
-            scores += again or [_score(name, scorer, finding, key) for finding in findings]
+            made = [_score(name, scorer, finding, key) for finding in findings]
+            scores += again or _with_earlier_calls(made, name, known)
         return tuple(scores)
 
     def waiting(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
@@ -84,6 +85,20 @@ def _taken_over(known: Sequence[Score], name: str, key: str) -> list[Score]:
     """Give the known scores of this key under the name in this config; what could not be graded is tried again."""
     same = [replace(score, scorer=name) for score in known if key and score.score_key == key]
     return [] if any(score.verdict is Verdict.UNGRADED for score in same) else same
+
+
+def _with_earlier_calls(made: list[Score], name: str, known: Sequence[Score]) -> list[Score]:
+    """Keep what judges of this run were asked before, with the check it was about: it was paid for, come what may."""
+    before = {
+        score.check_id: score.judgements
+        for score in known
+        if score.scorer == name and score.reused_from is None and score.judgements
+    }
+    if not before or not made:
+        return made
+    kept = [replace(score, judgements=(*before.pop(score.check_id, ()), *score.judgements)) for score in made]
+    homeless = tuple(call for calls in before.values() for call in calls)
+    return [replace(kept[0], judgements=(*homeless, *kept[0].judgements)), *kept[1:]]
 
 
 async def _findings(scorer: Scorer, record: ScoringRecord, reply: Reply) -> tuple[Finding, ...]:

@@ -68,7 +68,7 @@ class ScriptScorer:
     def __init__(self, options: ScriptOptions, sandbox: Sandbox) -> None:
         self._options = options
         self._sandbox = sandbox
-        self.info = ScorerInfo(kind="script", version="1", options=options.model_dump())
+        self.info = ScorerInfo(kind="script", version="2", options=options.model_dump())
 
     async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
         """Give one finding, or one a check that the script tells of."""

@@ -16,6 +16,8 @@ CHECK_ID: Final = "script"
 MAX_OUTPUT_BYTES: Final = 1_000_000
 _TAIL = 2000  # characters kept of what it wrote
 _FAILED = 1
+_VERDICT_KEYS = frozenset({"passed", "score", "checks"})
+_MOST_STARTS = 20  # lines in which a verdict is looked for
 
 
 class _Saying(BaseModel):
@@ -61,8 +63,11 @@ def script_findings(
     broken = _breakdown(completed, timeout_ms)
     if broken:
         return (broke(command, broken, _tail(completed.stderr) or _tail(completed.stdout)),)
-    if completed.stdout.lstrip().startswith(b"{"):
+    if _written(completed).startswith("{"):
         return _told(completed, command, pass_at)
+    if _holds_verdict(completed):
+        why = "its JSON verdict does not stand alone on stdout: other text belongs on stderr"
+        return (broke(command, why, _tail(completed.stdout)),)
     reason = f"the script ended with exit code {_FAILED}" if completed.exit_code else ""
     finding = _Saying(passed=not completed.exit_code, reason=reason).finding(CHECK_ID, command, pass_at)
     return (replace(finding, evidence=_tail(completed.stdout) or _tail(completed.stderr)),)
@@ -104,7 +109,7 @@ def _told(completed: Completed, command: str, pass_at: float) -> tuple[Finding, 
     """Take what the script says in JSON; where that cannot be understood, its exit code counts for nothing either."""
     evidence = _tail(completed.stdout)
     try:
-        said = _Said.model_validate(json.loads(completed.stdout))
+        said = _Said.model_validate(json.loads(_written(completed)))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -134,6 +139,26 @@ def _unclear(said: _Said, completed: Completed) -> str:
     if completed.exit_code == _FAILED and said.passed:
         return f"passed, and exit code {_FAILED}"
     return ""
+
+
+def _written(completed: Completed) -> str:
+    """Give what stands on stdout, without the mark that some programs begin their UTF-8 with."""
+    return completed.stdout.decode("utf-8", "replace").strip().removeprefix("\ufeff").lstrip()
+
+
+def _holds_verdict(completed: Completed) -> bool:
+    """Say whether a line, or the rest from one on, is a verdict: then its author did not mean the exit code."""
+    lines = _written(completed).splitlines()
+    starts = [at for at, line in enumerate(lines) if line.startswith("{")][-_MOST_STARTS:]
+    return any(_is_verdict(text) for at in starts for text in (lines[at], "\n".join(lines[at:])))
+
+
+def _is_verdict(text: str) -> bool:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and not _VERDICT_KEYS.isdisjoint(value)
 
 
 def _tail(written: bytes) -> str:

@@ -47,7 +47,7 @@ def test_each_key_becomes_one_of_ours(tmp_path: Path) -> None:
             "scorers.task.evals.llm_judge.params": {"temperature": 1},
             "report.title": "Tides",
         },
-        logging={"log_format": "jsonl", "verbose": False, "log_file": "events.jsonl"},
+        logging={"log_format": "jsonl", "log_file": "events.jsonl"},
         notices=(),
     )
 
@@ -68,6 +68,7 @@ def test_json_and_an_empty_file_are_read(tmp_path: Path) -> None:
         ("report: false", "report.enabled"),
         ("report: {output: x}", "report.output"),
         ("logging: {color: true}", "logging.color"),
+        ("logging: {verbose: true}", "logging.verbose"),
         ("logging: {snippetLength: 5}", "logging.snippetLength"),
     ],
 )

@@ -42,6 +42,16 @@ def test_a_budget_of_money_is_spent_by_both() -> None:
     assert meter.reason == "budget.usd: 0.0213 of 0.02 spent"
 
 
+def test_a_budget_stops_what_is_still_to_begin() -> None:
+    """A budget that is reached with the last call has stopped nothing; who asks after that is told so, and counted."""
+    meter = Meter(usd=0.02, tokens=None)
+    assert not meter.stops()
+    meter.count(_done(0.02), Role.SUBJECT)
+    assert (meter.is_spent, meter.has_stopped) == (True, False)
+    assert meter.stops()
+    assert meter.has_stopped
+
+
 def test_a_budget_of_tokens_is_spent_in_and_out() -> None:
     """Tokens in and out count, and a lone total as much."""
     meter = Meter(usd=None, tokens=300)

@@ -314,3 +314,15 @@ def test_a_provider_can_come_from_python(tmp_path: Path, simulated: SimulatedClo
     assert done.text == f"green: {QUESTION.user} {{'hot': True}}"
     assert (model.model, done.usage.cost_usd) == ("oolong", None)
     assert meter.of(Role.SUBJECT).n_unknown_cost == 1
+
+
+def test_a_provider_that_breaks_its_contract_ends_no_run(
+    simulated: SimulatedClock, make_options: Make
+) -> None:
+    """What it counts wrongly is unknown to the price and to the meter; its answer stays."""
+    meter = Meter(usd=1.0, tokens=None)
+    lying = replace(GOOD, usage=Usage(input_tokens=-5, output_tokens=3, cost_usd=float("nan")))
+    model = _model(Scripted(simulated, (lying,)), make_options, simulated, meter, price=PRICE)
+    done, _ = _consulted(model, simulated)
+    assert (done.text, done.usage.cost_usd) == ("Yes.", None)
+    assert (meter.of(Role.SUBJECT).cost_usd, meter.of(Role.SUBJECT).n_unknown_cost) == (0.0, 1)

@@ -57,6 +57,28 @@ def test_what_is_missing_is_said_before_the_first_trial(
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:hunter2@tea/v1",
+        "http://user:hunter2@tea:99999/v1",
+        "http://user:hunter2@[tea/v1",
+        "http://user:hunter2\uff20tea/v1",
+        "user:hunter2@tea/v1",
+        "http:/user:hunter2@tea/v1",
+        "http://tea/v1?api_key=hunter2",
+        "http://tea:x/v1?api_key=hunter2",
+        "http://tea/v1#hunter2",
+    ],
+)
+def test_no_secret_of_an_address_is_told_or_stored(url: str, make_options: Make) -> None:
+    """An address with a password or a query is refused, however it is written, and the error does not repeat it."""
+    with pytest.raises(AdapterError) as raised:
+        build_access(make_options(base_url=url), {})
+    (problem,) = raised.value.problems
+    assert (problem.key, "hunter2" in str(problem)) == ("model.base_url", False)
+
+
 def test_a_model_that_cannot_be_asked_is_unsupported(make_options: Make) -> None:
     """Asked without a check, the provider reports it as it reports everything."""
     import asyncio

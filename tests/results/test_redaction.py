@@ -24,12 +24,13 @@ ADDRESS = "jane@example.org"
 
 
 def test_no_table_holds_what_a_pattern_matches(tmp_path: Path) -> None:
-    """An address in output, stderr, message and reason is gone from every column; the JSON around it is whole."""
+    """An address is gone from every column, also where a server names its model; the JSON around it is whole."""
     reply = Reply(
         status=Status.COMPLETED,
         output=json.dumps({"result": f'mail "{ADDRESS}"', ADDRESS: [ADDRESS]}),
         stderr=f"sent to {ADDRESS}",
         message=ADDRESS,
+        response_model=f"model of {ADDRESS}",
     )
     redactor = Redactor([r"\w+@[\w.]+"])
     folder = create_run(tmp_path, "r1")

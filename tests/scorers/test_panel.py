@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from samples import DONE, task, trials
 
-from skilleval.domain import Evaluator, Reply, Score, Status, Task, Trial, Verdict
+from skilleval.domain import Evaluator, Judgement, Reply, Score, Status, Task, Trial, Verdict
 from skilleval.scorers.base import Finding, ScorerInfo, ScoringRecord
 from skilleval.scorers.exact import ExactOptions, ExactScorer
 from skilleval.scorers.panel import Panel
@@ -141,6 +142,32 @@ def test_what_could_not_be_graded_is_tried_again() -> None:
     ]
     (row,) = asyncio.run(Panel({"fixed": Fixed(0.5)}).scores(trial, DONE, known))
     assert row.score == 0.5
+
+
+def _call(purpose: str) -> Judgement:
+    return Judgement(purpose=purpose, model="m", started_at=datetime(2026, 1, 1, tzinfo=UTC), request="{}")
+
+
+def test_calls_of_a_judge_that_gave_no_verdict_stay_in_the_rows() -> None:
+    """They were paid for: judging again adds its own calls to them, each at the check that it was about."""
+    (trial,) = trials()
+    scores = scored(Panel({"fixed": Fixed(0.5)}), trial, DONE)
+    known = [
+        replace(one, score=None, verdict=Verdict.UNGRADED, judgements=(_call("assertions"),))
+        for one in scores
+    ]
+    other = replace(known[0], check_id="gone", judgements=(_call("rubric"),))
+    (row,) = asyncio.run(Panel({"fixed": Fixed(0.5)}).scores(trial, DONE, [*known, other]))
+    assert (row.score, [call.purpose for call in row.judgements]) == (0.5, ["rubric", "assertions"])
+
+
+def test_calls_that_another_run_paid_for_stay_there() -> None:
+    """Attempts of earlier runs bring none of their judges' calls with them."""
+    (trial,) = trials()
+    (one,) = scored(Panel({"fixed": Fixed(0.5)}), trial, DONE)
+    known = replace(one, verdict=Verdict.UNGRADED, judgements=(_call("assertions"),), reused_from="r1")
+    (row,) = asyncio.run(Panel({"fixed": Fixed(0.5)}).scores(trial, DONE, [known]))
+    assert row.judgements == ()
 
 
 def test_without_a_call_key_nothing_is_known_for_certain() -> None:

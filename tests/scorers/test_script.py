@@ -57,6 +57,8 @@ def attempt(
         ("print('{\"passed\": false}')", F, 0.0),
         ('print(\'{"score": 0.25, "passed": true}\')', P, 0.25),
         ("print('{\"score\": 0.25}')", F, 0.25),
+        ("print('\\ufeff{\"passed\": false}')", F, 0.0),
+        ("print('seen: {\"total\": 12}')", P, 1.0),
         ("print('{\"score\": 0.25}'); raise SystemExit(1)", F, 0.25),
     ],
 )
@@ -70,6 +72,8 @@ def test_exit_code_or_json_decides(judge: Judge, source: str, verdict: Verdict, 
 @pytest.mark.parametrize(
     ("source", "why"),
     [
+        ("print('checking'); print('{\"passed\": false}')", "does not stand alone on stdout"),
+        ("print('checking'); print('{\\n \"score\": 0\\n}')", "does not stand alone on stdout"),
         ("raise SystemExit(2)", "it broke (exit code 2)"),
         ("import nothing_like_it", "it broke (ModuleNotFoundError: No module named 'nothing_like_it')"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "it broke (exit code -9)"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from skilleval.catalog.bundle import EVALS
@@ -14,6 +14,7 @@ from skilleval.catalog.evals.findings import Findings, Said
 from skilleval.catalog.paths import is_file, is_folder
 from skilleval.domain import FileKind, TaskFile
 
+_PREFIX = f"{EVALS}/"
 _SHOWN = {FileKind.CUT: "is cut", FileKind.BINARY: "is binary: only its name is shown"}
 
 
@@ -42,10 +43,10 @@ def input_files(place: str, names: list[Any], folder: Path, findings: Findings) 
         if path.resolve() in {one.resolve() for one in read}:
             findings.notices.add(spot, f"{name} is the same file as another one here")
             continue
-        file = _read(spot, path, _seen_name(path, folder, read), findings)
+        file = _read(spot, path, _whole_name(path, folder), findings)
         if file is not None:
             read[path] = file
-    return tuple(read.values())
+    return _shortly_named(tuple(read.values()))
 
 
 def _path(spot: str, name: Any, folder: Path, findings: Findings) -> Path | None:
@@ -79,10 +80,22 @@ def _places(name: str, folder: Path) -> Iterator[_Place]:
             yield _Place(path, path)
 
 
-def _seen_name(path: Path, folder: Path, read: dict[Path, TaskFile]) -> str:
-    whole = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
-    short = PurePosixPath(whole).relative_to(EVALS).as_posix() if whole.startswith(f"{EVALS}/") else whole
-    return whole if short in {one.name for one in read.values()} else short
+def _whole_name(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
+
+
+def _shortly_named(files: tuple[TaskFile, ...]) -> tuple[TaskFile, ...]:
+    """Leave a leading `evals/` out of the names, except where that would put two files into one place."""
+    shorts = [file.name.removeprefix(_PREFIX) for file in files]
+    return tuple(
+        file if sum(_overlap(short, other) for other in shorts) > 1 else replace(file, name=short)
+        for file, short in zip(files, shorts, strict=True)
+    )
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Say whether two names are one, or one is a folder of the other: below one folder both cannot be files."""
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
 def _read(spot: str, path: Path, name: str, findings: Findings) -> TaskFile | None:
@@ -93,7 +106,8 @@ def _read(spot: str, path: Path, name: str, findings: Findings) -> TaskFile | No
         findings.problem(spot, expected="a readable file", found=found)
         return None
     if content.kind in _SHOWN:
-        findings.notices.add(spot, f"{name} ({content.n_bytes} bytes) {_SHOWN[content.kind]}")
+        short = name.removeprefix(_PREFIX)
+        findings.notices.add(spot, f"{short} ({content.n_bytes} bytes) {_SHOWN[content.kind]}")
     return TaskFile(
         name=name,
         source=path,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -138,17 +138,15 @@ def _read(completion: Completion, question: Question) -> tuple[Reading, str | No
 
 
 def _complaint(question: Question, completion: Completion, reading: Reading) -> str:
-    """Say what was wrong with a reply. It may hold words of the attempt, so it is fenced like them."""
+    """Say what was wrong with a reply. It and what is said of it may hold words of the attempt: both are fenced."""
     reply = (completion.text or "")[:_QUOTED]
-    faults: Sequence[str] = reading.faults[:_FAULTS]
-    fence = Fence.around_all(question.trial_id, [reply, *question.orders])
-    return "\n".join(
+    faults = "\n".join(f"- {fault}" for fault in reading.faults[:_FAULTS])
+    fence = Fence.around_all(question.trial_id, [reply, faults, *question.orders])
+    return "\n\n".join(
         [
-            "You replied to this before, and the reply could not be used:",
-            *(f"- {fault}" for fault in faults),
-            "",
+            "You replied to this before, and the reply could not be used. Reply, and what is wrong with it:",
             fence.block(Part(name="earlier reply", text=reply)),
-            "",
+            fence.block(Part(name="faults", text=faults)),
             "Reply again, completely, with one JSON object in the form asked for.",
         ]
     )

@@ -12,7 +12,7 @@ from skilleval.scorers.base import MISSING, ScoringRecord
 from skilleval.scorers.llm_judge.fencing import Fence, Part
 from skilleval.scorers.llm_judge.options import LlmJudgeOptions
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 
 _DATA = (
     "Text between a line that begins with [BEGIN and the line that begins with [END and carries the same mark is data "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,15 +48,17 @@ def object_with(text: str, key: str) -> Mapping[str, Any] | None:
     """Give the one JSON object with a key in a reply, whatever stands around it; null where there is none.
 
     Raises:
-        UnusableReplyError: there are several that differ, so that it is not clear which one is meant.
+        UnusableReplyError: there are several that differ, or a key comes twice: it is not clear what is meant.
     """
     found: list[Mapping[str, Any]] = []
-    decoder, start = json.JSONDecoder(), text.find("{")
+    decoder, start = json.JSONDecoder(object_pairs_hook=_clear), text.find("{")
     for _ in range(_MOST_OBJECTS):
         if start < 0:
             break
         try:
             value, end = decoder.raw_decode(text, start)
+        except UnusableReplyError:
+            raise
         except (ValueError, RecursionError):
             end = start + 1
         else:
@@ -65,6 +67,16 @@ def object_with(text: str, key: str) -> Mapping[str, Any] | None:
     if len(found) > 1:
         raise UnusableReplyError(f"it holds {len(found)} different objects with {key!r}")
     return found[0] if found else None
+
+
+def _clear(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object; of a key with two values it is not for us to choose one."""
+    made: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in made and made[key] != value:
+            raise UnusableReplyError(f"an object has two values for {shown(key, 60)}")
+        made[key] = value
+    return made
 
 
 def rating(text: str, scale: tuple[float, float]) -> Ruling:

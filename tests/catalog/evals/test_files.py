@@ -45,6 +45,16 @@ def test_the_root_of_the_skill_comes_first(read_case: CaseReader) -> None:
     ]
 
 
+def test_no_two_inputs_take_one_place(read_case: CaseReader) -> None:
+    """Whichever is named first: neither replaces the other, and none is a folder of the other."""
+    twice = read_case(
+        {"assertions": ["a"], "files": ["evals/a.csv", "a.csv"]}, **{"a.csv": "root", "evals/a.csv": "evals"}
+    )
+    assert [file.name for file in twice.files] == ["evals/a.csv", "a.csv"]
+    nested = read_case({"assertions": ["a"], "files": ["evals/b/c", "b"]}, **{"b": "root", "evals/b/c": "x"})
+    assert [file.name for file in nested.files] == ["evals/b/c", "b"]
+
+
 def test_a_path_may_lead_from_the_evals_into_the_skill(read_case: CaseReader) -> None:
     """It is the target that has to be in the skill."""
     task = read_case({"assertions": ["a"], "files": ["../assets/a.csv"]}, **{"assets/a.csv": "x"})

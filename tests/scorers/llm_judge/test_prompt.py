@@ -99,9 +99,9 @@ def test_judges_and_options_are_part_of_what_is_hashed() -> None:
     """A score by another judge, another option or another wording of the prompt is never taken for this one."""
     judges = Judges(first=ScriptedJudge("", model="m1"), second=ScriptedJudge("", model="m2"))
     info = LlmJudgeScorer(OPTIONS, judges).info
-    assert (info.options["judge"], info.options["second_judge"]) == ("m1", "m2")
+    assert (info.options["judge"]["model"], info.options["second_judge"]["model"]) == ("m1", "m2")
     assert info.options["params"] == {"temperature": 0}
-    assert info.version == "1"
+    assert info.version == "2"
     assert LlmJudgeScorer(OPTIONS).info.options["judge"] is None
 
 

@@ -1,0 +1,102 @@
+"""What models were paid for, and what they failed at, from the command line on a real server."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from cli.conftest import Done, Run
+from model_servers import ModelServer, model_server
+
+SKILL = """---
+name: greek
+description: Shouts Greek letters. Use when a letter is named.
+---
+Say the letter in capitals.
+"""
+CASES = [
+    {"id": number, "prompt": f"say letter {number}", "assertions": ['Says "know"']} for number in range(4)
+]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ModelServer]:
+    """Give a server that logs each call it is paid for."""
+    with model_server(tmp_path) as started:
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def skills(folder: Path) -> Path:
+    """Give a folder with one instruction skill and four cases."""
+    made = folder / "skills" / "greek"
+    (made / "evals").mkdir(parents=True)
+    (made / "SKILL.md").write_text(SKILL)
+    (made / "evals" / "evals.json").write_text(json.dumps({"evals": CASES}))
+    return folder / "skills"
+
+
+def arguments(
+    server: ModelServer, *more: str, target: str = "scripted", judge: str = "scripted"
+) -> list[str]:
+    """Give the arguments that evaluate the skill on the server."""
+    models = ("--target", target, "--judge", judge, "--base-url", server.base_url, "--api-key-env", "")
+    return ["eval", "./skills", *models, "--json", *more]
+
+
+def rows(done: Done, table: str) -> pl.DataFrame:
+    """Read a table of the run that a command wrote."""
+    return pl.read_parquet(done.run_folder() / table / "*.parquet")
+
+
+def stopped_by(done: Done) -> str | None:
+    """Give what ended the run early, as its manifest says."""
+    manifest = json.loads((done.run_folder() / "manifest.json").read_text())
+    return None if manifest["stopped_by"] is None else str(manifest["stopped_by"])
+
+
+@pytest.mark.parametrize(("target", "kind"), [("fault-503", "unavailable"), ("fault-401", "not_authorised")])
+def test_a_trial_that_fails_is_an_event(
+    run: Run, server: ModelServer, folder: Path, target: str, kind: str
+) -> None:
+    """Each failure has its kind and message in the event log, and ends neither the log nor the run."""
+    done = run(*arguments(server, "--log-file", "events.jsonl", target=target))
+    assert (done.code, rows(done, "trials").height) == (3, 4)
+    events = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+    assert Counter(one["type"] for one in events)["error"] == 4
+    told = next(one for one in events if one["type"] == "error")
+    assert (told["failureKind"], told["status"]) == (kind, "provider_error")
+    assert events[-1]["type"] == "run-end"
+
+
+def test_attempts_of_earlier_runs_are_not_spent_again(run: Run, server: ModelServer) -> None:
+    """A budget counts what this run paid for; a resume starts from the same sum."""
+    assert run(*arguments(server)).code == 0
+    short = ("runner.cache=reuse", "--concurrency", "1", "--budget-tokens", "400")
+    first = run(*arguments(server, *short, judge="other"))
+    assert (first.code, rows(first, "trials")["reused_from"].null_count()) == (5, 0)
+    again = run("eval", "--resume", "latest", "--json")
+    assert (again.code, stopped_by(again)) == (5, stopped_by(first))
+
+
+def test_each_paid_call_of_a_judge_stays_in_its_table(run: Run, server: ModelServer) -> None:
+    """A judge whose replies are of no use is asked again by a resume; what it was paid before is not forgotten."""
+    first = run(*arguments(server, judge="fault-judge-garbage"))
+    assert (first.code, rows(first, "judgements").height) == (3, 8)
+    again = run("eval", "--resume", "latest", "--json")
+    assert (again.code, rows(again, "judgements").height) == (3, 16)
+    assert len([one for one in server.logged() if one["purpose"] == "judge"]) == 16
+
+
+def test_a_spent_budget_is_why_nobody_was_judged_again(run: Run, server: ModelServer) -> None:
+    """Exit code 5 and the reason, also where all that is left is the judge's."""
+    assert run(*arguments(server, judge="fault-judge-garbage")).code == 3
+    again = run("eval", "--resume", "latest", "budget.tokens=10", "--json")
+    assert again.code == 5, again.err
+    assert (stopped_by(again) or "").startswith("budget.tokens: ")
+    assert f"stopped early: {stopped_by(again)}" in again.err
+    assert "budget.tokens=N" in again.err
