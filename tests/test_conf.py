@@ -23,6 +23,7 @@ _GIVEN = {
     "model": ["model.name=m"],
     "judge": ["judge.name=m"],
     "second_judge": ["second_judge.name=m"],
+    "scorer": ["scorers.labels.path=labels.csv"],
 }
 """Values that only a user can give, where an option leaves them open."""
 

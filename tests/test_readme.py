@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from model_servers import ModelServer, model_server
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def shell(command: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a line as the reader's shell would, with `skilleval` on the PATH."""
     scripts = str(Path(sys.executable).parent)
     environment = {
         **os.environ,
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
         "XDG_CONFIG_HOME": str(folder / "xdg"),
+        **variables,
     }
     return subprocess.run(
         ["bash", "-ec", command],
@@ -48,11 +53,72 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def table_commands() -> list[str]:
-    """Give the commands of the table, alternatives in one cell apart."""
-    (table,) = re.findall(r"\| you want to \| write \|\n\|---\|---\|\n((?:\|.*\n)+)", README)
+def table_commands(heading: str = "write") -> list[str]:
+    """Give the commands of a table, alternatives in one cell apart."""
+    (table,) = re.findall(rf"\| you want to \| {heading} \|\n\|---\|---\|\n((?:\|.*\n)+)", README)
     cells = [line.split(" | ", maxsplit=1)[1].rstrip(" |\n") for line in table.splitlines()]
-    return [command for cell in cells for command in re.findall(r"`([^`]+)`", cell) if " " in command]
+    return [
+        command
+        for cell in cells
+        for command in re.findall(r"`([^`]+)`", cell)
+        if " " in command or "=" in command or command.startswith("--")
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillWalk:
+    """A folder in which the walk with a SKILL.md was walked, and the server that took the place of the provider."""
+
+    folder: Path
+    server: ModelServer
+
+    def shell(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Run a line with the keys of a reader, asking the server."""
+        line = command.replace("http://127.0.0.1:8000/v1", self.server.base_url)
+        return shell(
+            line, self.folder, OPENAI_BASE_URL=self.server.base_url, OPENAI_API_KEY="none", MY_KEY="none"
+        )
+
+
+@pytest.fixture(scope="module")
+def skill_walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkillWalk]:
+    """Walk the README's walk with a SKILL.md, then keep it in git twice, with what an old user would have beside it."""
+    root = tmp_path_factory.mktemp("author")
+    folder = root / "project"
+    prices = root / "project" / "xdg" / "skilleval" / "config.yaml"
+    prices.parent.mkdir(parents=True)
+    price = {"input": 0.1, "output": 0.2}
+    prices.write_text(json.dumps({"pricing": {"overrides": {"gpt-4o-mini": price, "gpt-4o": price}}}))
+    (walk,) = (
+        block for block in re.findall(r"```bash\n(.*?)```", README, re.DOTALL) if "mkdir -p skills" in block
+    )
+    with model_server(root) as server:
+        walked = SkillWalk(folder=folder, server=server)
+        done = walked.shell(walk)
+        assert done.returncode == 0, done.stderr
+        assert "12 = 1 × 2 × 2 × 3 (skills × arms × tasks × repeats)" in done.stdout
+        assert "What the skills add" in done.stdout
+        keep = "git -c user.name=a -c user.email=a@b.example commit -qm kept"
+        again = f"git add -A skills && {keep}"
+        edit = "cp -r skills ../old-skills && echo 'Keep the words.' >> skills/tidy-dates/SKILL.md"
+        kept = shell(f"git init -q . && {again} && {edit} && {again}", folder)
+        assert kept.returncode == 0, kept.stderr
+        theirs = {"root": "./skills", "target": "gpt-4o-mini", "baseline": True}
+        (folder / "agent-skills-eval.yaml").write_text(
+            json.dumps({**theirs, "targetParams": {"temperature": 0}})
+        )
+        yield walked
+
+
+@pytest.mark.parametrize("words", table_commands("add"))
+def test_what_the_readme_adds_to_the_evaluation_of_a_skill_md_runs(skill_walk: SkillWalk, words: str) -> None:
+    """Each line of the second table runs: words are added to the command above it, commands stand for themselves."""
+    (base,) = re.findall(r"To `(skilleval eval \./skills [^`]+)`", README)
+    command = words if words.startswith("skilleval ") else f"{base} {words}"
+    done = skill_walk.shell(command)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "tidy-dates" in done.stdout
 
 
 @pytest.mark.parametrize("command", table_commands())

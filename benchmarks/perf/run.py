@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 
+import analytics
 import containers
 import judged
 import loopback
@@ -25,7 +26,18 @@ def main() -> None:
     quick = parser.parse_args().quick
     print("| what | measured | floor in the same run | ratio | goal | met |")
     print("|---|---|---|---|---|---|")
-    for part in (startup, throughput, writing, spawn, worker, loopback, judged, containers, memory):
+    for part in (
+        startup,
+        throughput,
+        writing,
+        spawn,
+        worker,
+        loopback,
+        judged,
+        containers,
+        analytics,
+        memory,
+    ):
         for row in part.rows(quick=quick):
             met = "yes" if row.met else "**no**"
             print(

@@ -1,6 +1,6 @@
 """How many trials there were, how they ended, and the rates, each with its denominator.
 
-Every expression reads the rows of `with_group_counts`.
+Expressions over trials read outcomes; those over tasks or repeats read the counts of `grains`.
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ from typing import Literal
 
 import polars as pl
 
-from skilleval.analytics.completion import FIRST_OF_REPEAT, FIRST_OF_TASK, share, trial_count
+from skilleval.analytics.completion import FIRST_OF_REPEAT, share, trial_count
+from skilleval.analytics.flakiness import REPEATED, flip_rate, task_agreement
 from skilleval.analytics.metric import Metric
 
 _N, _C = pl.col("task_graded"), pl.col("task_passed")
-_REPEATED = FIRST_OF_TASK & (_N >= 2)  # noqa: PLR2004 - one trial cannot disagree with itself
 _REPEAT_RATES = share(pl.col("repeat_passed"), pl.col("repeat_graded")).filter(FIRST_OF_REPEAT).drop_nulls()
 
 
@@ -44,19 +44,9 @@ def n_flaky_tasks() -> Metric:
     """Count the tasks that both passed and failed."""
     return Metric(
         name="n_flaky_tasks",
-        expr=pl.when(_REPEATED.any()).then(trial_count(_REPEATED & (_C > 0) & (_C < _N))),
+        expr=pl.when(REPEATED.any()).then(trial_count(REPEATED & (_C > 0) & (_C < _N))),
         unit="tasks",
         doc="tasks with a pass and a fail; null where no task was graded twice",
-    )
-
-
-def flip_rate() -> Metric:
-    """Give the chance that two different repeats of one task disagree, as a mean over tasks."""
-    return Metric(
-        name="flip_rate",
-        expr=share(2 * _C * (_N - _C), _N * (_N - 1)).filter(_REPEATED).mean(),
-        unit="share",
-        doc="mean over tasks of 2c(n-c) / (n(n-1)); null where no task was graded twice",
     )
 
 
@@ -71,4 +61,5 @@ CONSISTENCY: tuple[Metric, ...] = (
     consistency(),
     n_flaky_tasks(),
     flip_rate(),
+    task_agreement(),
 )

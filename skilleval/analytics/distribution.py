@@ -16,19 +16,55 @@ _RANK_SLACK = 1e-9
 def nearest_rank(values: pl.Expr, share: float) -> pl.Expr:
     """Give the smallest known value that at least a share of the known values does not exceed; null if none."""
     known = values.drop_nulls()
-    rank = (share * known.len() - _RANK_SLACK).ceil().clip(lower_bound=1)
-    return known.sort().get(rank.cast(pl.Int64) - 1, null_on_oob=True)
+    return known.sort().get(_place(known.len(), share), null_on_oob=True)
+
+
+def nearest_rank_of_sorted(values: pl.Expr, share: float) -> pl.Expr:
+    """Give the same of a list of known values in their order."""
+    return values.list.get(_place(values.list.len(), share), null_on_oob=True)
+
+
+def _place(n: pl.Expr, share: float) -> pl.Expr:
+    """Give the 0-based place of a nearest rank among n sorted values."""
+    rank = (share * n - _RANK_SLACK).ceil().clip(lower_bound=1)
+    return rank.cast(pl.Int64) - 1
+
+
+SORTED_VALUES: tuple[Metric, ...] = (
+    Metric(name="sorted_ms", expr=_LATENCY.drop_nulls().sort(), unit="list of ms", sorts=True),
+    Metric(
+        name="sorted_spawn_ms",
+        expr=pl.col("spawn_ms").filter(~_REUSED).drop_nulls().sort(),
+        unit="list of ms",
+        sorts=True,
+    ),
+)
+"""What `PERCENTILES` are taken of; sorted once for all of them."""
 
 
 def latency_percentile(percent: int) -> Metric:
     """Give a percentile of the latency; a time-out stays in at its limit, so it may be a lower bound."""
     return Metric(
         name=f"p{percent}_ms",
-        expr=nearest_rank(_LATENCY, percent / 100),
+        expr=nearest_rank_of_sorted(pl.col("sorted_ms"), percent / 100),
         unit="ms",
         source="nearest rank",
         doc="over the n_latency trials that completed, timed out or broke and whose time is known",
     )
+
+
+PERCENTILES: tuple[Metric, ...] = (
+    *(latency_percentile(percent) for percent in (50, 95, 99)),
+    *(latency_percentile(percent) for percent in (10, 25, 75, 90)),
+    Metric(
+        name="spawn_p50_ms",
+        expr=nearest_rank_of_sorted(pl.col("sorted_spawn_ms"), 0.5),
+        unit="ms",
+        source="nearest rank",
+        doc="median time to start a process, which is no part of the latency; attempts of earlier runs stay out",
+    ),
+)
+"""Percentiles of a summary row that has `SORTED_VALUES`."""
 
 
 def _total(name: str, unit: str) -> Metric:
@@ -52,8 +88,6 @@ def _spent(name: str, counted: pl.Expr, doc: str) -> Metric:
 
 
 DISTRIBUTION: tuple[Metric, ...] = (
-    *(latency_percentile(percent) for percent in (50, 95, 99)),
-    *(latency_percentile(percent) for percent in (10, 25, 75, 90)),
     Metric(name="min_ms", expr=_LATENCY.min(), unit="ms", doc="shortest of the counted latencies"),
     Metric(name="max_ms", expr=_LATENCY.max(), unit="ms", doc="longest of the counted latencies"),
     Metric(
@@ -67,13 +101,6 @@ DISTRIBUTION: tuple[Metric, ...] = (
         expr=trial_count(pl.col("is_censored")),
         unit="trials",
         doc="those of them that were cut off: their latency is a lower bound",
-    ),
-    Metric(
-        name="spawn_p50_ms",
-        expr=nearest_rank(pl.col("spawn_ms").filter(~_REUSED), 0.5),
-        unit="ms",
-        source="nearest rank",
-        doc="median time to start a process, which is no part of the latency; attempts of earlier runs stay out",
     ),
     Metric(name="n_tries", expr=pl.col("n_tries").sum(), unit="tries", doc="executions, retries included"),
     Metric(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class Metric:
     """A named number: of a group of rows (`summarise`), or of a summary row (`derive`).
 
+    `sorts` says that it needs the values of its group in order, so that it cannot be added up row by row.
     `eq=False`: an expression has no truth value, so metrics compare by identity.
     """
 
@@ -23,6 +24,7 @@ class Metric:
     unit: str
     source: str = ""
     doc: str = ""
+    sorts: bool = False
 
 
 def summarise(rows: pl.LazyFrame, *, by: Sequence[str], metrics: Iterable[Metric]) -> pl.LazyFrame:

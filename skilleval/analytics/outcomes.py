@@ -1,4 +1,4 @@
-"""From stored rows to outcomes: what each scorer says of each trial, and the counts its group needs."""
+"""From stored rows to outcomes: what each scorer says of each trial."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from skilleval.analytics.metric import Metric, summarise
 from skilleval.domain import Status, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from skilleval.analytics.spec import AnalysisSpec
 
 TRIAL_KEYS = ("run_id", "trial_id")
@@ -139,25 +137,3 @@ def with_counted_latency(outcomes: pl.LazyFrame, spec: AnalysisSpec) -> pl.LazyF
     counts = ~pl.col("is_infrastructure") & (pl.lit(spec.reused_latency) | ~pl.col("is_reused"))
     counted = pl.when(counts).then(pl.when(timed_out).then(censored).otherwise(measured))
     return outcomes.with_columns(counted_latency_ms=counted, is_censored=counted.is_not_null() & cut_off)
-
-
-def with_group_counts(outcomes: pl.LazyFrame, *, by: Sequence[str]) -> pl.LazyFrame:
-    """Write beside each outcome how its task and its repeat did within the group `by`.
-
-    Metrics over tasks or repeats read these counts from the first row of each, so that one aggregation is enough.
-    Repeats of different runs are different repeats.
-
-    Grain: unchanged.
-    Columns: as given, plus `task_trials`, `task_graded`, `task_passed`, `is_first_of_task` and the same for `repeat`.
-    """
-    windows = {"task": [*by, "task_id"], "repeat": [*by, "run_id", "repeat"]}
-    counts = {"trials": pl.len(), "graded": pl.col("graded").sum(), "passed": pl.col("passed").sum()}
-    return outcomes.with_columns(
-        # Signed, because differences of Polars' unsigned counts wrap around below zero.
-        *(
-            count.cast(pl.Int64).over(keys).alias(f"{window}_{name}")
-            for window, keys in windows.items()
-            for name, count in counts.items()
-        ),
-        *((pl.int_range(pl.len()) == 0).over(keys).alias(f"is_first_of_{w}") for w, keys in windows.items()),
-    )

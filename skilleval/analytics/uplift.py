@@ -12,8 +12,13 @@ from skilleval.analytics.assertion_matrix import Signal, assertion_matrix
 from skilleval.analytics.completion import share, trial_count
 from skilleval.analytics.metric import Metric, derive, summarise
 from skilleval.analytics.outcomes import trial_outcomes, with_counted_latency
-from skilleval.analytics.permutation import DRAWS, MAX_EXACT, sign_flip_p
-from skilleval.analytics.uncertainty import t_quantile
+from skilleval.analytics.paired import (
+    SAME,
+    interval_method,
+    pair_statistics,
+    paired_interval,
+    sign_flip_test,
+)
 from skilleval.domain import Status
 
 if TYPE_CHECKING:
@@ -23,7 +28,6 @@ NEGLIGIBLE = 0.05
 """An interval that stays this close to zero shows that there is no uplift worth its cost."""
 
 UPLIFT_KEYS = (*PAIR_KEYS, "baseline")
-_SAME = 1e-9
 _COSTS = {"tokens": "tokens", "seconds": "s", "usd": "USD"}
 _SIDES = ("candidate", "baseline")
 _DIFFERENCE = pl.col("difference")
@@ -52,12 +56,12 @@ def uplift(trials: pl.LazyFrame, scores: pl.LazyFrame, *, spec: AnalysisSpec) ->
         usd a trial `<cost>_candidate`, `_baseline`, `_difference`, `_ratio`; `finding`.
     """
     cases = uplift_by_case(trials, scores, spec=spec)
-    metrics = (*_counts(), *_means(), _differences(), *(m for cost in _COSTS for m in _cost(cost)))
+    metrics = (*_counts(), *_means(), *(m for cost in _COSTS for m in _cost(cost)))
     rows = summarise(cases, by=UPLIFT_KEYS, metrics=metrics)
     sharp = _discriminating(cases, assertion_matrix(trials, scores))
     joined = rows.join(sharp, on=UPLIFT_KEYS, how="left", nulls_equal=True)
     tested = derive(derive(joined, metrics=_ratios()), metrics=_uncertainty(spec))
-    found = derive(tested, metrics=(_finding(spec),)).drop("differences", "sd", "spread")
+    found = derive(tested, metrics=(_finding(spec),)).drop("differences", "mean", "sd", "spread")
     return found.sort(UPLIFT_KEYS)
 
 
@@ -119,9 +123,9 @@ def _consumed() -> tuple[Metric, ...]:
 
 def _outcome() -> pl.Expr:
     return (
-        pl.when(_DIFFERENCE > _SAME)
+        pl.when(_DIFFERENCE > SAME)
         .then(pl.lit("better"))
-        .when(_DIFFERENCE < -_SAME)
+        .when(_DIFFERENCE < -SAME)
         .then(pl.lit("worse"))
         .when(_COUNTED)
         .then(pl.lit("same"))
@@ -182,17 +186,9 @@ def _means() -> tuple[Metric, ...]:
     passed = (pl.col("passed_candidate") - pl.col("passed_baseline")).filter(_COUNTED).mean()
     return (
         *sided,
-        Metric(
-            name="uplift", expr=_DIFFERENCE.mean(), unit="share", source="Miller 2024, arXiv 2411.00640, 4"
-        ),
         Metric(name="passed_uplift", expr=passed, unit="share"),
-        Metric(name="sd", expr=_DIFFERENCE.std(ddof=1), unit="share"),
-        Metric(name="spread", expr=_DIFFERENCE.max() - _DIFFERENCE.min(), unit="share"),
+        *pair_statistics(_DIFFERENCE),
     )
-
-
-def _differences() -> Metric:
-    return Metric(name="differences", expr=_DIFFERENCE.drop_nulls().sort(), unit="list of shares")
 
 
 def _cost(name: str) -> tuple[Metric, ...]:
@@ -211,7 +207,7 @@ def _cost(name: str) -> tuple[Metric, ...]:
 def _ratios() -> tuple[Metric, ...]:
     """Give what follows from the means of a row."""
     candidate, baseline = pl.col("score_candidate"), pl.col("score_baseline")
-    gain = pl.when(baseline < 1 - _SAME).then((candidate - baseline) / (1 - baseline))
+    gain = pl.when(baseline < 1 - SAME).then((candidate - baseline) / (1 - baseline))
     ratios = [
         Metric(
             name=f"{name}_ratio",
@@ -225,31 +221,14 @@ def _ratios() -> tuple[Metric, ...]:
 
 def _uncertainty(spec: AnalysisSpec) -> tuple[Metric, ...]:
     n = pl.col("n_cases")
-    varies = (n > 1) & (pl.col("spread") > _SAME)
-    df = pl.when(varies).then(n - 1)
-    half = t_quantile(df, level=spec.level) * pl.col("sd") / n.sqrt()
-    low, high = pl.col("uplift") - half, pl.col("uplift") + half
-    method = pl.format("paired t over {} cases, {} df, level " + f"{spec.level:g}", n, n - 1)
-    reason = (
-        pl.when(n == 0)
-        .then(pl.lit("no interval: no case has a score in both arms"))
-        .when(n == 1)
-        .then(pl.lit("no interval: only one case has a score in both arms"))
-        .when(~varies)
-        .then(pl.format("no interval: the difference is the same on all {} cases", n))
-    )
-    flips = pl.col("n_wins") + pl.col("n_losses")
-    exact = pl.when(flips <= MAX_EXACT).then(pl.lit("sign flips, exact"))
+    low, high = paired_interval(n, level=spec.level)
+    method = interval_method(n, level=spec.level, unit="case", where="has a score in both arms")
     return (
+        Metric(name="uplift", expr=pl.col("mean"), unit="share", source="Miller 2024, arXiv 2411.00640, 4"),
         Metric(name="uplift_low", expr=low.clip(lower_bound=-1.0), unit="share"),
         Metric(name="uplift_high", expr=high.clip(upper_bound=1.0), unit="share"),
-        Metric(name="ci_method", expr=pl.coalesce(reason, method), unit="text"),
-        Metric(name="p_value", expr=sign_flip_p(pl.col("differences"), seed=spec.seed), unit="probability"),
-        Metric(
-            name="p_method",
-            expr=pl.when(n > 0).then(pl.coalesce(exact, pl.lit(f"sign flips, {DRAWS:,} seeded draws"))),
-            unit="text",
-        ),
+        Metric(name="ci_method", expr=method, unit="text"),
+        *sign_flip_test(n, pl.col("n_wins") + pl.col("n_losses"), seed=spec.seed),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,21 +14,32 @@ import polars as pl
 from skilleval.analytics.arms import ARMS
 from skilleval.analytics.assertion_matrix import assertion_matrix
 from skilleval.analytics.failures import failed_trials, task_matrix
+from skilleval.analytics.gate_changes import Rows
 from skilleval.analytics.judging import JUDGE_ERROR, judge_errors, judge_remarks, judge_spend
 from skilleval.analytics.slices import by_tag
-from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
+from skilleval.analytics.spec import (
+    AnalysisSpec,
+    CompositeWeights,
+    IntervalMethod,
+    Preset,
+    ScoringMethod,
+)
 from skilleval.analytics.summary import summary
 from skilleval.analytics.uplift import uplift, uplift_by_case
+from skilleval.app.agreement import scorer_agreement
+from skilleval.app.gating import Gated, gate_checks, rules_of
 from skilleval.app.serial import SERIAL
 from skilleval.domain import Status
 from skilleval.errors import ResultsError
 from skilleval.report.build import build_report
 from skilleval.report.document import Report
+from skilleval.report.gates import with_gate
 from skilleval.report.uplift import ArmFrames
 from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS
 from skilleval.results.store import MANIFEST, compact, is_live, read_manifest, scan_table
 
 _FAILURES_SHOWN = 200
+_RESAMPLES = 10_000  # of runs that did not say
 _PATIENCE_S = 3.0  # another reader may be making the tables
 
 
@@ -39,7 +51,7 @@ def analyse(folder: Path) -> Report:
     Raises:
         ResultsError: the folder holds no run, or a table is missing.
     """
-    manifest = _settled(folder)
+    manifest = settled(folder)
     try:
         return _report(folder, manifest)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -64,7 +76,7 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
             by_tag(trials, scores, spec=spec),
         ]
     )
-    return build_report(
+    built = build_report(
         manifest={**manifest, "observed": observed, "warnings": warnings},
         summary=rows,
         matrix=matrix,
@@ -74,6 +86,9 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
         reused=_reused(trials),
         arms=_arms(folder, trials, scores, spec),
     )
+    report = replace(built, agreement=scorer_agreement(trials, scores, rows, spec=spec))
+    rules = rules_of(manifest["config"]["gate"], where=str(folder / MANIFEST))
+    return with_gate(report, gate_checks(rules, Gated(rows=Rows(trials=trials, scores=scores), spec=spec)))
 
 
 def _arms(folder: Path, trials: pl.LazyFrame, scores: pl.LazyFrame, spec: AnalysisSpec) -> ArmFrames | None:
@@ -97,8 +112,8 @@ def _arms(folder: Path, trials: pl.LazyFrame, scores: pl.LazyFrame, spec: Analys
     return ArmFrames(**dict(zip(frames, pl.collect_all(frames.values()), strict=True)))
 
 
-def _settled(folder: Path) -> dict[str, Any]:
-    """Make tables of what a killed run left, and say that it never came to its end.
+def settled(folder: Path) -> dict[str, Any]:
+    """Give the manifest of a run. Tables are made of what a killed run left, and it says that it never came to its end.
 
     Raises:
         ResultsError: a live process is still writing the run.
@@ -131,11 +146,15 @@ def analysis_spec(manifest: Mapping[str, Any]) -> AnalysisSpec:
         k=analysis["k"] if analysis["k"] is not None else benchmark["k"],
         weights=CompositeWeights(**analysis["composite"]),
         scoring_method=ScoringMethod(benchmark["scoring_method"]),
-        max_latency_ms=benchmark["max_latency_ms"] or config["runner"]["timeout_ms"],
+        max_latency_ms=benchmark["max_latency_ms"] or config["runner"].get("timeout_ms"),
         seed=config["runner"]["seed"],
         # Runs of the first schema version know neither key.
         serial_latency=config["runner"].get("latency") == SERIAL,
         reused_latency=bool(analysis.get("reused_latency")),
+        # Runs older than these keys had the interval that is still the default.
+        interval=IntervalMethod(analysis.get("interval", IntervalMethod.AGRESTI_COULL_T)),
+        family=analysis.get("family"),
+        resamples=analysis.get("resamples", _RESAMPLES),
     )
 
 

@@ -1,37 +1,42 @@
-"""Comparing two stored runs or JSON reports."""
+"""Comparing two stored runs or JSON reports: the baseline and the candidate are roles that the user gives."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
+from skilleval.app.diffing import compared, differences, level_of, nothing_shared, read_sides
+from skilleval.errors import Problem, UsageError
+from skilleval.report.diff_build import build_diff
+from skilleval.report.diff_document import Diff
 
-from skilleval.analytics.regression import COMPARED, PAIRED_BY, deltas
-from skilleval.app.convert import read_report
-from skilleval.report.comparison import Comparison, warnings
-from skilleval.report.document import Report
-from skilleval.report.task_changes import with_tasks
-
-_TEXT = ("skill_version", "skill_digest", "benchmark_version")
-_WHOLE = ("n_tasks", "n_trials", "n_graded")
-_SCHEMA = pl.Schema(
-    {name: pl.String() for name in (*PAIRED_BY, *_TEXT)}
-    | {name: pl.Int64() for name in _WHOLE}
-    | {name: pl.Float64() for name in (*COMPARED, "ci_low", "ci_high")}
-)
+MARGIN = 0.05
+"""A change of completion that does not matter, where none is named."""
 
 
-def compare(before: str, after: str, *, store: Path, labels: tuple[str, str]) -> Comparison:
-    """Compare two runs (folder, id, `latest`) or JSON reports.
+def compare(  # noqa: PLR0913 - keywords: each is an option of the command
+    before: str,
+    after: str,
+    *,
+    store: Path,
+    labels: tuple[str, str],
+    margin: float = MARGIN,
+    strict: bool = False,
+) -> Diff:
+    """Compare two runs (folder, id, `latest`, `previous`) or JSON reports; the first is the baseline.
 
     Raises:
-        ResultsError: one of them cannot be read.
+        ResultsError: one of them cannot be read, or they share no skill and scorer on one benchmark.
+        UsageError: with `strict`, something besides the skills differs.
     """
-    (one, _), (other, _) = read_report(before, store), read_report(after, store)
-    rows = with_tasks(deltas(_summary(one), _summary(other)).collect().to_dicts(), one, other)
-    return Comparison(before=labels[0], after=labels[1], rows=rows, warnings=warnings(one, other))
-
-
-def _summary(report: Report) -> pl.LazyFrame:
-    rows = [{name: row.get(name) for name in _SCHEMA} for row in report.summary]
-    return pl.LazyFrame(rows, schema=_SCHEMA)
+    one, other = read_sides(before, after, store)
+    told = differences(one, other)
+    if strict and told:
+        problems = tuple(Problem(where="--strict", found=warning) for warning in told)
+        hint = "run both alike, or compare without --strict"
+        raise UsageError("the runs differ in more than their skills", problems=problems, hint=hint)
+    level = level_of(one, other)
+    frames = compared(one, other, margin=margin, level=level)
+    if not (frames.pairs["side"] == "both").any():
+        raise nothing_shared(one, other)
+    reports = (one.report, other.report)
+    return build_diff(reports, frames, labels=labels, margin=margin, level=level, warnings=told)

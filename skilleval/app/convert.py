@@ -61,7 +61,8 @@ def _text(path: Path) -> str:
 
 def _check_output(output: Path, writers: Mapping[str, Writer]) -> None:
     """Refuse a file name that says something else than the format: it may be a file one wants to keep."""
-    suffixes = {writer.suffix for writer in writers.values()}
+    # The last part alone: `comment.md` is as good a name for a comment as `report.comment.md`.
+    suffixes = {Path(f"report{writer.suffix}").suffix for writer in writers.values()}
     if output.suffix not in suffixes or output.name == MANIFEST:
         msg = f"--output {output} is no name for a report in {' and '.join(writers)}"
         raise UsageError(msg, hint=f"name a folder, or a file that ends in {' or '.join(sorted(suffixes))}")

@@ -95,7 +95,11 @@ def carry_on(prepared: Prepared, run: OpenRun, *, observe: Observer, past: Past 
     except KeyboardInterrupt:
         log.warning("%s", run.way_on)
         raise
-    if outcome.exit_code in {ExitCode.INTERRUPTED, ExitCode.BUDGET_SPENT}:
+    if outcome.exit_code is ExitCode.BUDGET_SPENT:
+        reason = prepared.models.meter.reason or ""
+        log.warning("stopped early: %s", reason)
+        log.warning("%s %s=N, with more than that", run.way_on, reason.partition(":")[0])
+    elif outcome.exit_code is ExitCode.INTERRUPTED:
         log.warning("%s", run.way_on)
     return outcome
 
@@ -113,21 +117,14 @@ def _run_and_report(prepared: Prepared, run: OpenRun, observe: Observer, past: P
         n_judge_errors=judge_errors(run.folder),
         loads=loads(run.folder),
         ended_at=clock.utc() if journals else run.ended_at or last_end(run.folder),
-        interrupted=interrupted or _is_cut_short(prepared, run),
-        stopped_by=prepared.models.meter.reason if _is_cut_short(prepared, run) else None,
+        interrupted=interrupted or prepared.models.meter.has_stopped,
+        stopped_by=prepared.models.meter.reason if prepared.models.meter.has_stopped else None,
     )
     write_manifest(run.folder, manifest)
     if prepared.settings.privacy.redact and manifest["privacy"]["n_redacted"] == 0:
         log.warning("no pattern of privacy.redact matched anything: check how it is quoted")
     remember(prepared.composed, run.folder, manifest, now=clock.utc())
     return _outcome(prepared, run.folder, manifest)
-
-
-def _is_cut_short(prepared: Prepared, run: OpenRun) -> bool:
-    """Say whether the budget ended the run before all its trials were done."""
-    if not prepared.models.meter.is_spent:
-        return False
-    return sum(trials_by_status(run.folder).values()) < len(prepared.trials)
 
 
 def _run(
@@ -183,7 +180,7 @@ def _runner(prepared: Prepared, sink: Sink, clock: Clock, observe: Observer, pas
         clock=clock,
         observe=observe,
         past=past,
-        is_over=lambda: prepared.models.meter.is_spent,
+        is_over=prepared.models.meter.stops,
     )
 
 
@@ -236,10 +233,11 @@ def _outcome(prepared: Prepared, folder: Path, manifest: Mapping[str, Any]) -> O
         statuses=statuses,
         n_graded=graded_scores(folder),
         completion_rates=[gate_rate(row) for row in report.summary if is_gated(row, compared=compared)],
-        gate=Gate(**settings.gate.model_dump()),
+        gate=Gate(**settings.gate.model_dump(exclude={"rules"})),
         interrupted=manifest["interrupted"],
         n_judge_errors=judge_errors(folder),
         is_spent=manifest["stopped_by"] is not None,
+        n_failed_checks=sum(check.failed for check in report.gates),
     )
     write_manifest(folder, {**manifest, "exit_code": int(code)})
     return Outcome(

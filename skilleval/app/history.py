@@ -14,7 +14,7 @@ from skilleval.app.analyse import analyse
 from skilleval.domain import Skill, content_hash
 from skilleval.errors import Problem, ResultsError
 from skilleval.report.columns import number, words
-from skilleval.report.document import SCHEMA, Report, Row, from_json
+from skilleval.report.document import SCHEMA, MatrixCell, Report, Row, from_json
 from skilleval.results.find import runs
 from skilleval.results.store import read_manifest
 
@@ -35,6 +35,7 @@ class Measured:
 
     Where several conditions stand for one skill, the row with the lowest completion rate counts. `scorer_settings`
     and `analysis_settings` are content hashes of what the run was composed with; `adapter` is how the run drove it.
+    `tasks` says how each task went, `concurrency` the lowest and the highest one that trials of the run had.
     """
 
     key: SkillKey
@@ -47,6 +48,8 @@ class Measured:
     preset: str = DEFAULT_PRESET
     analysis_settings: str = ""
     adapter: str = ""
+    tasks: tuple[MatrixCell, ...] = ()
+    concurrency: tuple[int, ...] = ()
     figures: Row
 
     @property
@@ -213,6 +216,12 @@ def _measured(report: Report, key: SkillKey, scorer: str, figures: Row) -> Measu
         preset=str(analysis.get("preset", DEFAULT_PRESET)),
         analysis_settings=content_hash(dict(analysis)),
         adapter=words(figures, "adapter"),
+        tasks=tuple(
+            cell
+            for cell in report.matrix
+            if cell.scorer == scorer and cell.condition_id == words(figures, "condition_id")
+        ),
+        concurrency=report.run.concurrency,
         figures=figures,
     )
 

@@ -184,6 +184,7 @@ def _benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "id": benchmark.id,
         "version": benchmark.version,
         "name": benchmark.name,
+        "domain": benchmark.domain,
         "digest": benchmark.digest,
         "path": str(benchmark.source),
         "n_tasks": len(benchmark.tasks),

@@ -9,7 +9,9 @@ from typing import Any
 
 from skilleval.adapters.base import Adapter, Checking, isolation
 from skilleval.app.arms import arms, unchanged
+from skilleval.app.gate_rules import check_rules
 from skilleval.app.keys import build_redactor, unset_variables
+from skilleval.app.labels import with_labels
 from skilleval.app.models import NONE, Models, build_models, model_digest
 from skilleval.app.parts import (
     adapter_kind,
@@ -97,14 +99,14 @@ def prepare(composed: Composed, *, is_to_run: bool = True, builds: bool = True) 
         check_model(settings)
     catalog = read_skills(settings)
     if wants_instructions(settings):
-        usable_skills(
-            catalog, skip_invalid=settings.skill_set.skip_invalid
-        )  # their problems, before their evals'
+        # Their problems, before their evals'.
+        usable_skills(catalog, skip_invalid=settings.skill_set.skip_invalid)
     reading = read_benchmark(settings, catalog.skills)
     sandbox = build_sandbox(settings.sandbox, hidden=_hidden(settings, reading.benchmark))
     catalog, absent = runnable(catalog, settings, sandbox)
     skills = usable_skills(catalog, skip_invalid=settings.skill_set.skip_invalid)
     to_build = get_images_ready(skills, sandbox, builds=is_to_run and builds)
+    check_rules(settings.gate.rules, composed.values, reading.benchmark)
     models = build_models(settings)
     scorers = build_scorers(settings.scorers, sandbox, models.judges)
     adapters = build_adapters(
@@ -114,14 +116,16 @@ def prepare(composed: Composed, *, is_to_run: bool = True, builds: bool = True) 
         _check_all(skills, adapters, models, settings)
     entries = arms(skills, settings)
     planned = [_planned(skill, mode, settings, sandbox, adapters) for skill, mode in entries]
+    trials = _trials(planned, reading.benchmark, settings)
+    labelled = with_labels(scorers, trials, reading.benchmark)
     return Prepared(
         composed=composed,
         skills=skills,
         benchmark=reading.benchmark,
-        trials=_trials(planned, reading.benchmark, settings),
+        trials=trials,
         adapters=adapters,
         sandbox=sandbox,
-        scorers=scorers,
+        scorers=labelled.scorers,
         models=models,
         redactor=build_redactor(settings, skills),
         warnings=(
@@ -132,6 +136,7 @@ def prepare(composed: Composed, *, is_to_run: bool = True, builds: bool = True) 
             *(f"left out: {problem}" for problem in catalog.problems),
             *unchanged(entries),
             *unjudged_tasks(reading.benchmark, scorers),
+            *labelled.warnings,
         ),
         notices=(
             *catalog.notices,

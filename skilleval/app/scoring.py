@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from skilleval.app.keys import build_redactor
+from skilleval.app.labels import with_labels
 from skilleval.app.models import build_models
 from skilleval.app.parts import build_sandbox, build_scorers
 from skilleval.app.prepare import Prepared, read_benchmark, read_skills, unjudged_tasks, wants_instructions
@@ -84,6 +85,7 @@ def prepare_scoring(
     skills = tuple(_skill(one) for one in manifest.get("skills", ()))
     trials = tuple(_trials(rows, skills, benchmark, left_out))
     _check_any(trials, folder)
+    labelled = with_labels(scorers, trials, benchmark)
     prepared = Prepared(
         composed=composed,
         skills=skills,
@@ -91,13 +93,14 @@ def prepare_scoring(
         trials=trials,
         adapters={},
         sandbox=sandbox,
-        scorers=scorers,
+        scorers=labelled.scorers,
         models=models,
         redactor=build_redactor(settings, skills),
         warnings=(
             *(f"left out: task {name}: {why}" for name, why in left_out.items()),
             *_shortfall(manifest, rows),
             *unjudged_tasks(benchmark, scorers),
+            *labelled.warnings,
         ),
         notices=reading.notices,
     )

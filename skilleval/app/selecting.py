@@ -1,16 +1,16 @@
-"""Selecting skills by stored figures: a strategy file becomes settings, measurements become a ranking with reasons."""
+"""Selecting skills by stored figures: measurements become a ranking with reasons."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from skilleval.analytics.selection import Filters, SelectionSpec, SortKey, selection
+from skilleval.analytics.criteria import COLUMNS
+from skilleval.analytics.ranking import rank_distribution
+from skilleval.analytics.selection import SelectionSpec, selection
 from skilleval.app.history import (
     DEFAULT_PRESET,
     History,
@@ -21,11 +21,8 @@ from skilleval.app.history import (
     reference,
     skill_key,
 )
-from skilleval.catalog.documents import key_path, read_document
-from skilleval.catalog.rules import violations
-from skilleval.config.compose.layer_files import parse_mapping
 from skilleval.domain import Skill
-from skilleval.errors import ConfigError, Problem, UsageError
+from skilleval.errors import Problem, UsageError
 from skilleval.report.columns import number
 from skilleval.strict import nearest
 
@@ -44,17 +41,12 @@ _SCHEMA: dict[str, Any] = {
     "benchmark_version": pl.String,
     "absent": pl.String,
 }
-_SHARES = (
-    "completion_rate",
-    "ci_low",
-    "ci_high",
-    "error_rate",
-    "p95_ms",
-    "composite",
-    "cost_usd",
-    "reused_cost_usd",
-)
+_FIGURES = (*COLUMNS, "ci_low", "ci_high", "cost_usd", "reused_cost_usd")
 _COUNTS = ("n_trials", "n_graded", "n_cost", "total_tokens", "n_usage")
+
+_LEVEL, _SEED, _RESAMPLES = 0.95, 0, 10_000
+RANKS_METHOD = f"{_RESAMPLES:,} draws of the tasks that all were asked, seed {_SEED}, level {_LEVEL:g}"
+"""How the chances of ranks were made: they are those of the order by completion rate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +62,7 @@ class Ranking:
     scorer: str = ""
     other_scorers: tuple[str, ...] = ()
     preset: str = DEFAULT_PRESET
+    caveats: tuple[str, ...] = ()
 
     @property
     def selected(self) -> tuple[Mapping[str, Any], ...]:
@@ -88,52 +81,34 @@ class Ranking:
             "scorer": self.scorer,
             "other_scorers": list(self.other_scorers),
             "analysis": self.preset,
-            "strategy": {
-                "sort_by": self.spec.sort_by.value,
-                "order": "desc" if self.spec.is_descending else "asc",
-                "top_k": self.spec.top_k,
-                "filters": {
-                    "min_completion_rate": self.spec.filters.min_completion_rate,
-                    "max_error_rate": self.spec.filters.max_error_rate,
-                    "max_latency_p95_ms": self.spec.filters.max_latency_p95_ms,
-                    "adapter_types": list(self.spec.filters.adapter_types),
-                    "required_tags": list(self.spec.filters.required_tags),
-                },
-            },
+            "strategy": _strategy_facts(self.spec),
+            "ranks_method": RANKS_METHOD,
+            "caveats": list(self.caveats),
             "n_selected": len(self.selected),
             "removed": self.removed(),
             "skills": [dict(row) for row in self.rows],
         }
 
 
-def read_strategy(path: Path | None) -> SelectionSpec:
-    """Read a strategy file: JSON where its name ends so, else YAML; no file asks for nothing and sorts by completion.
-
-    Raises:
-        SkillevalError: the file cannot be read, or a key or value in it is wrong.
-    """
-    values = {} if path is None else _strategy_values(path)
-    filters = values.get("filters", {})
-    order = values.get("order")
-    return SelectionSpec(
-        filters=Filters(
-            min_completion_rate=filters.get("minCompletionRate"),
-            max_error_rate=filters.get("maxErrorRate"),
-            max_latency_p95_ms=filters.get("maxLatencyP95Ms"),
-            adapter_types=tuple(filters.get("adapterTypes", ())),
-            required_tags=tuple(filters.get("requiredTags", ())),
-        ),
-        sort_by=SortKey(values.get("sortBy", SortKey.COMPLETION_RATE)),
-        descending=None if order is None else order == "desc",
-        top_k=int(values.get("topK", 0)) or None,
-    )
-
-
-def with_options(spec: SelectionSpec, *, min_completion: float | None, top_k: int | None) -> SelectionSpec:
-    """Let options of the command line win over a strategy; a `top_k` of 0 takes all."""
-    if min_completion is not None:
-        spec = replace(spec, filters=replace(spec.filters, min_completion_rate=min_completion))
-    return spec if top_k is None else replace(spec, top_k=top_k or None)
+def _strategy_facts(spec: SelectionSpec) -> dict[str, Any]:
+    """Give a strategy as JSON, in the words of its file."""
+    limits = spec.filters.limits
+    return {
+        "sort_by": spec.sort_by.value,
+        "order": "desc" if spec.is_descending else "asc",
+        "top_k": spec.top_k,
+        "filters": {
+            "min_completion_rate": spec.filters.min_completion_rate,
+            "max_error_rate": spec.filters.max_error_rate,
+            "max_latency_p95_ms": spec.filters.max_latency_p95_ms,
+            "adapter_types": list(spec.filters.adapter_types),
+            "required_tags": list(spec.filters.required_tags),
+        },
+        "rank_by": None if spec.rank_by is None else spec.rank_by.name,
+        "weights": {one.name: weight for one, weight in spec.weights},
+        "limits": {one.criterion.name: {"min": one.at_least, "max": one.at_most} for one in limits},
+        "pareto": [one.name for one in spec.pareto],
+    }
 
 
 def select(
@@ -158,7 +133,11 @@ def select(
     _check_scorer(scorer, on_it)
     chosen = chosen_scorer(on_it, scorer)
     like = reference(on_it, chosen)
-    rows = selection(_candidates(skills, on_it, like, history).lazy(), spec=spec).drop("absent").collect()
+    own_adapters = {skill_key(skill): skill.adapter for skill in skills}
+    alike = [one for one in on_it if like and not _differences(one, like, own_adapters)]
+    candidates = _candidates(skills, on_it, like, history).lazy()
+    ranked = selection(candidates, spec=spec).drop("absent").collect()
+    rows = _with_chances(ranked, _first_by_skill(alike))
     return Ranking(
         benchmark=f"{name}@{like.benchmark_version}" if like else name,
         spec=spec,
@@ -166,34 +145,40 @@ def select(
         scorer=chosen if like else "",
         other_scorers=other_scorers(on_it, chosen),
         preset=like.preset if like else DEFAULT_PRESET,
+        caveats=tuple(_caveats(_first_by_skill(alike).values())),
     )
 
 
-def _strategy_values(path: Path) -> dict[str, Any]:
-    values = read_document(path).value if path.suffix == ".json" else _yaml_values(path)
-    problems = violations(values, name="strategy", where=str(path)) or tuple(_not_finite(values, path))
-    if problems:
-        msg = f"{path} is no usable strategy"
-        raise ConfigError(msg, problems=problems)
-    return dict(values)
+def _with_chances(ranked: pl.DataFrame, measured: Mapping[SkillKey, Measured]) -> pl.DataFrame:
+    """Say of those that meet the filters how sure their order by completion rate is.
+
+    Grain: unchanged, in order.
+    Columns: as given, then those of `rank_distribution` but `candidate`; null for those that a filter left out.
+    """
+    rows = ranked.with_row_index("candidate")
+    keys = rows.filter(pl.col("rank").is_not_null())
+    cells = [
+        {"candidate": at, "task_id": cell.task_id, "n_graded": cell.n_graded, "n_passed": cell.n_passed}
+        for at, *key in keys.select("candidate", "skill_id", "skill_version", "skill_digest").iter_rows()
+        for cell in measured[key[0], key[1], key[2]].tasks
+    ]
+    schema = {
+        "candidate": rows.schema["candidate"],
+        "task_id": pl.String(),
+        "n_graded": pl.Int64(),
+        "n_passed": pl.Int64(),
+    }
+    tasks = pl.DataFrame(cells, schema=schema)
+    chances = rank_distribution(tasks, level=_LEVEL, seed=_SEED, resamples=_RESAMPLES)
+    return rows.join(chances, on="candidate", how="left", maintain_order="left").drop("candidate")
 
 
-def _yaml_values(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        found = error.strerror if isinstance(error, OSError) else str(error)
-        problem = Problem(where=str(path), expected="a strategy file in UTF-8", found=str(found))
-        raise ConfigError("the strategy file cannot be read", problems=(problem,)) from None
-    return parse_mapping(text, path) if text.strip() else {}
-
-
-def _not_finite(values: Mapping[str, Any], path: Path) -> Iterable[Problem]:
-    """Find NaN and infinity, which YAML can say and no comparison in a schema refuses."""
-    for name, value in values.get("filters", {}).items():
-        if isinstance(value, float) and not math.isfinite(value):
-            key = key_path(("filters", name))
-            yield Problem(where=str(path), key=key, expected="a finite number", found=str(value))
+def _caveats(measured: Iterable[Measured]) -> Iterable[str]:
+    """Say what limits the comparison of figures from different runs."""
+    found = {one.concurrency for one in measured if one.concurrency}
+    if len(found) > 1:
+        told = ", ".join("–".join(str(n) for n in dict.fromkeys(one)) for one in sorted(found))
+        yield f"the runs had different concurrency ({told}): their latencies cannot be compared"
 
 
 def _only_benchmark(measured: Sequence[Measured]) -> str:
@@ -247,7 +232,7 @@ def _candidates(
         why = _differences(other, like, own)[:1] if other and like else []
         absent = None if found else next(iter(why), None) or _absence(skill, history)
         rows.append({**_about(skill), **_figures(found), "absent": absent})
-    schema = {**_SCHEMA, **dict.fromkeys(_SHARES, pl.Float64), **dict.fromkeys(_COUNTS, pl.Int64)}
+    schema = {**_SCHEMA, **dict.fromkeys(_FIGURES, pl.Float64), **dict.fromkeys(_COUNTS, pl.Int64)}
     return pl.DataFrame(rows, schema=schema)
 
 
@@ -302,7 +287,7 @@ def _figures(found: Measured | None) -> dict[str, Any]:
         "scorer": found.scorer,
         "benchmark_id": found.benchmark_id,
         "benchmark_version": found.benchmark_version,
-        **{name: number(found.figures, name) for name in _SHARES},
+        **{name: number(found.figures, name) for name in _FIGURES},
         **{name: None if value is None else int(value) for name, value in counts.items()},
     }
 

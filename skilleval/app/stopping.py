@@ -6,12 +6,49 @@ import asyncio
 import logging
 import signal
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
 from typing import Any
 
 log = logging.getLogger(__name__)
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopper:
+    """Ends, from another thread, work that hears no signals itself, as Ctrl-C would."""
+
+    def __init__(self) -> None:
+        self._end: Callable[[], None] | None = None
+        self._is_asked = False
+        self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """End the work early; what is finished is kept."""
+        with self._lock:
+            self._is_asked = True
+            if self._end is not None:
+                self._end()
+
+    def attach(self, loop: asyncio.AbstractEventLoop, task: asyncio.Future[None]) -> None:
+        """Learn which work to end."""
+        with self._lock:
+            self._end = lambda: _end(loop, task)
+            if self._is_asked:
+                self._end()
+
+    def detach(self) -> None:
+        """Forget work that is done."""
+        with self._lock:
+            self._end = None
+
+
+def _end(loop: asyncio.AbstractEventLoop, task: asyncio.Future[None]) -> None:
+    loop.call_soon_threadsafe(task.cancel)
+
+
+STOPPER: ContextVar[Stopper | None] = ContextVar("STOPPER", default=None)
+"""Who may stop the work of this thread, where it is not the main one."""
 
 
 def until_stopped(work: Coroutine[Any, Any, None]) -> bool:
@@ -36,7 +73,7 @@ async def _stoppable(work: Coroutine[Any, Any, None], presses: list[signal.Signa
     """Do the work until it is done or a signal comes; more signals wait until all processes are ended."""
     task = asyncio.ensure_future(work)
     if threading.current_thread() is not threading.main_thread():
-        return await task
+        return await _stoppable_elsewhere(task)
     loop = asyncio.get_running_loop()
 
     def stop(which: signal.Signals) -> None:
@@ -53,6 +90,18 @@ async def _stoppable(work: Coroutine[Any, Any, None], presses: list[signal.Signa
         return await task
     finally:
         _hear_no_more(loop, after_stop=bool(presses))
+
+
+async def _stoppable_elsewhere(task: asyncio.Future[None]) -> None:
+    """Do the work until it is done, or until whoever waits for this thread stops it."""
+    stopper = STOPPER.get()
+    if stopper is None:
+        return await task
+    stopper.attach(asyncio.get_running_loop(), task)
+    try:
+        return await task
+    finally:
+        stopper.detach()
 
 
 def _hear_no_more(loop: asyncio.AbstractEventLoop, *, after_stop: bool) -> None:

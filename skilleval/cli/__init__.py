@@ -16,16 +16,23 @@ from skilleval.cli.configuration import config
 from skilleval.cli.console import Screen, hear_no_more, occupy_closed_streams
 from skilleval.cli.create import create
 from skilleval.cli.demo import demo
+from skilleval.cli.diff import diff
 from skilleval.cli.doctor import doctor
 from skilleval.cli.evaluation import eval_
 from skilleval.cli.find import find
+from skilleval.cli.gate import gate
+from skilleval.cli.history import history
+from skilleval.cli.import_ import import_
 from skilleval.cli.init import init
+from skilleval.cli.items import items
+from skilleval.cli.power import power
 from skilleval.cli.report import report
 from skilleval.cli.run import run_
 from skilleval.cli.sandbox import sandbox
 from skilleval.cli.schema import schema
 from skilleval.cli.score import score
 from skilleval.cli.select import select
+from skilleval.cli.slices import slices
 from skilleval.cli.task import task
 from skilleval.errors import SkillevalError
 from skilleval.outcome import ExitCode
@@ -58,6 +65,13 @@ for _command in (
     task,
     score,
     report,
+    diff,
+    slices,
+    history,
+    items,
+    power,
+    gate,
+    import_,
     cache,
     sandbox,
     benchmark,

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 from skilleval.config.shipped import shipped
 
 _KEY = re.compile(r"^(\w+):[^#]*(?:#\s*(.*))?$", re.MULTILINE)
-_FORMATS = ("json", "markdown", "html", "csv")
+_FORMATS = ("json", "markdown", "html", "csv", "junit", "github", "comment")
 
 
 def words(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -12,6 +12,7 @@ import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
+from skilleval.cli.dry_run import dry_run_text
 from skilleval.cli.instruction import (
     instruction_options,
     instruction_overrides,
@@ -227,16 +228,7 @@ def _show_dry_run(common: Common, prepared: Prepared, stored: StoredRun | None) 
         facts |= {"resume": str(stored.folder), "n_to_run": len(left.pending), **left.facts()}
         common.screen.say(f"resume:     {stored.folder}: {left}")
     common.screen.document({"dry_run": True, **facts})
-    common.screen.say(
-        f"skills:     {', '.join(facts['skills'])}\n"
-        f"benchmark:  {facts['benchmark']}\n"
-        f"scorers:    {', '.join(facts['scorers'])}\n"
-        f"trials:     {facts['n_trials']} = {facts['n_skills']} × {facts['n_tasks']} × {facts['repeats']} "
-        f"(skills × tasks × repeats)\n"
-        f"duration:   at most {facts['longest_duration_s']:,.0f} s at concurrency {facts['concurrency']}\n"
-        f"would go to {facts['output_dir']}\n"
-        "Everything is valid; nothing was run and nothing was written."
-    )
+    common.screen.say(dry_run_text(prepared, facts))
 
 
 def _show(common: Common, outcome: Outcome, step: str | None) -> None:

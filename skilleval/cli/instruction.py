@@ -99,8 +99,10 @@ def peer_overrides(config: PeerConfig, overrides: Sequence[str]) -> Iterator[str
     if "model" not in chosen:
         yield _MODEL
     for key, value in config.settings.items():
+        # Parameters of a request are keys that the composed settings do not know yet: `+` lays them over those there.
+        added = "+" if isinstance(value, Mapping) else ""
         try:
-            yield f"{key}={quote(value)}"
+            yield f"{added}{key}={quote(value)}"
         except UsageError as error:
             msg = f"{key} cannot be taken over: {error.message}"
             raise UsageError(msg, hint=error.hint) from None

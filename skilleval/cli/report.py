@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options
+from skilleval.cli.diff import diff
 from skilleval.cli.formats import FormatName
+from skilleval.errors import ResultsError
+
+if TYPE_CHECKING:
+    from skilleval.report.document import Report
 
 _EXAMPLE = """
 skilleval report convert --input latest --format html
@@ -18,11 +25,8 @@ skilleval report convert --input out/r/report.json --format html --output report
 
 _SHOW = """
 skilleval report show latest
+skilleval report show latest --view agreement
 skilleval report show out/r/report.json
-"""
-_DIFF = """
-skilleval report diff 20261101T080000Z-1a2b3c latest
-skilleval report diff main.json branch.json --label-a main --label-b branch --output diff.md
 """
 _STORE = click.option(
     "--store",
@@ -59,7 +63,7 @@ def report() -> None:
     cls=Many,
     type=FormatName(),
     metavar="NAME...",
-    help="Formats: json markdown html csv (markdown).",
+    help="json markdown html csv junit github comment (markdown).",
 )
 @click.option(
     "--output", type=click.Path(), metavar="FILE|DIR", help="Where to write; default: beside the input."
@@ -83,39 +87,42 @@ def convert(common: Common, source: str, formats: tuple[str, ...], output: str |
 
 @report.command("show", cls=Command, example=_SHOW, short_help="Show the report of a stored run.")
 @click.argument("source", metavar="RUN|FILE", shell_complete=completion.stored_runs)
+@click.option(
+    "--view",
+    type=click.Choice(["summary", "agreement"]),
+    default="summary",
+    show_default=True,
+    help="What to show: everything in short, or how far the scorers of the run agree.",
+)
 @_STORE
 @common_options
-def show(common: Common, source: str, store: str) -> None:
+def show(common: Common, *, source: str, view: str, store: str) -> None:
     """Show the table and verdict of a stored run (folder, id, `latest`) or of a JSON report."""
     from skilleval.app.convert import read_report
     from skilleval.report.document import to_json
     from skilleval.report.terminal import table
 
     found, _ = read_report(source, Path(store))
+    if view == "agreement":
+        _show_agreement(common, found)
+        return
     common.screen.document(to_json(found))
     common.screen.show(table(found, width=common.screen.width))
 
 
-@report.command("diff", cls=Command, example=_DIFF, short_help="Show what became of the numbers of a run.")
-@click.argument("before", metavar="A", shell_complete=completion.stored_runs)
-@click.argument("after", metavar="B", shell_complete=completion.stored_runs)
-@click.option("--label-a", default="before", show_default=True, metavar="TEXT", help="What to call A.")
-@click.option("--label-b", default="after", show_default=True, metavar="TEXT", help="What to call B.")
-@click.option("--output", type=click.Path(), metavar="FILE", help="Write Markdown instead of a table.")
-@_STORE
-@common_options
-def diff(  # noqa: PLR0913 - one argument an option
-    common: Common, *, before: str, after: str, label_a: str, label_b: str, output: str | None, store: str
-) -> None:
-    """Compare two stored runs or JSON reports, skill by skill: plain differences of each metric."""
-    from skilleval.app.compare import compare
-    from skilleval.report.comparison import markdown, table
-    from skilleval.results.store import write_text
+def _show_agreement(common: Common, found: Report) -> None:
+    """Show how far the scorers of a run agree.
 
-    comparison = compare(before, after, store=Path(store), labels=(label_a, label_b))
-    common.screen.document(comparison.to_json())
-    if output:
-        write_text(Path(output), markdown(comparison))
-        common.screen.say(output)
-    else:
-        common.screen.show(table(comparison))
+    Raises:
+        ResultsError: there are not two of them.
+    """
+    from skilleval.report.terminal import agreement_view
+
+    if found.agreement is None:
+        hint = "score the attempts by several: skilleval score RUN 'scorer=[task,contains]'"
+        raise ResultsError(f"{found.run.run_id} was judged by fewer than two scorers", hint=hint)
+    common.screen.document({"run_id": found.run.run_id, **asdict(found.agreement)})
+    common.screen.show(agreement_view(found, width=common.screen.width))
+
+
+report.add_command(diff)

@@ -92,7 +92,7 @@ def run_(common: Common, **options: Any) -> None:
 
 def _spec(options: Mapping[str, Any]) -> SelectionSpec:
     """Read the strategy; without one the usual threshold holds. The number to take is never the strategy's alone."""
-    from skilleval.app.selecting import read_strategy, with_options
+    from skilleval.app.strategy import read_strategy, with_options
 
     strategy, least, top_k = options["strategy"], options["min_completion"], options["top_k"]
     spec = read_strategy(Path(strategy) if strategy else None)

@@ -61,7 +61,7 @@ _OPTIONS = (
         cls=Many,
         type=FormatName(),
         metavar="NAME...",
-        help="Reports: json markdown html csv (json markdown).",
+        help="json markdown html csv junit github comment (json markdown).",
     ),
     click.option(
         "--output-dir",

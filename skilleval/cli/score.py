@@ -44,7 +44,7 @@ _FLAGS = {"exit_on_fail": "gate.exit_on_fail", "fail_on_error": "gate.fail_on_er
     shell_complete=completion.formats,
     cls=Many,
     metavar="NAME...",
-    help="Reports: json markdown html csv (as the run).",
+    help="json markdown html csv junit github comment (as the run).",
 )
 @click.option(
     "--output-dir", type=click.Path(), metavar="DIR", help="Where the new <run_id>/ goes (beside the run)."

@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _HEADINGS = (
-    "rank", "skill", "version", "completion", "graded", "errors", "p95", "composite", "left out because",
+    "rank", "skill", "version", "completion", "graded", "errors", "p95", "composite", "chance to be best", "ranks",
+    "remarks",
 )  # fmt: skip
+_NAMED = 2
 _EXAMPLE = """
 skilleval select --from skills --min-completion 0.8 --top-k 3
 skilleval select --from skills --strategy strategy.yaml --benchmark coding-easy --output selected.txt
+skilleval select --from skills --output conf/skill_set/selected.yaml
 """
 
 
@@ -54,7 +57,10 @@ skilleval select --from skills --strategy strategy.yaml --benchmark coding-easy 
 @click.option("--min-completion", type=Rate(), metavar="RATE", help="Completion a skill must reach, 0-1.")
 @click.option("--top-k", type=click.IntRange(min=0), metavar="N", help="Take the first N; 0 takes all.")
 @click.option(
-    "--output", type=click.Path(), metavar="FILE", help="Write the paths of the selected skills, one a line."
+    "--output",
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the selected skills: a skill set (.yaml), else their paths, one a line.",
 )
 @common_options
 def select(common: Common, **options: Any) -> None:
@@ -64,13 +70,14 @@ def select(common: Common, **options: Any) -> None:
     are never mixed: name a benchmark with --benchmark where there are several. Replayed recordings do not count. Exit
     code 4 if nothing is selected.
     """
-    from skilleval.app import selecting
+    from skilleval.app import selecting, strategy
+    from skilleval.app.skill_set_file import selected_text
     from skilleval.catalog.read import read_catalog
     from skilleval.results.store import write_text
 
     catalog = _catalog(read_catalog([Path(options["source"])]))
-    spec = selecting.with_options(
-        selecting.read_strategy(Path(options["strategy"]) if options["strategy"] else None),
+    spec = strategy.with_options(
+        strategy.read_strategy(Path(options["strategy"]) if options["strategy"] else None),
         min_completion=options["min_completion"],
         top_k=options["top_k"],
     )
@@ -80,7 +87,8 @@ def select(common: Common, **options: Any) -> None:
     )
     code = ExitCode.OK if ranking.selected else ExitCode.NOTHING_EVALUATED
     if options["output"] and ranking.selected:
-        write_text(Path(options["output"]), "".join(f"{row['path']}\n" for row in ranking.selected))
+        output = Path(options["output"])
+        write_text(output, selected_text(ranking, output))
     common.screen.document({"exit_code": int(code), **ranking.facts()})
     show(common, ranking)
     if ranking.other_scorers:
@@ -88,7 +96,7 @@ def select(common: Common, **options: Any) -> None:
             f"also judged by {', '.join(ranking.other_scorers)}: --scorer NAME ranks by another"
         )
     if options["output"] and ranking.selected:
-        common.screen.say(f'next: skilleval eval --skills $(cat "{options["output"]}")')
+        common.screen.say(f"next: {_next(Path(options['output']))}")
     click.get_current_context().exit(int(code))
 
 
@@ -97,6 +105,8 @@ def show(common: Common, ranking: Ranking) -> None:
     if ranking.benchmark:
         common.screen.say(_basis(ranking))
     show_rows(common.screen, _HEADINGS, [_cells(row) for row in ranking.rows])
+    for caveat in ranking.caveats:
+        common.screen.say(f"▲ {caveat}")
     if not ranking.selected:
         for line in nothing_left(ranking):
             common.screen.say(line)
@@ -144,13 +154,25 @@ def _history(catalog: Catalog, *, reports: str | None, store: str | None) -> His
     return history
 
 
+def _next(output: Path) -> str:
+    """Say how the written file is used: a skill set by its name, paths as arguments."""
+    from skilleval.app.skill_set_file import SUFFIXES
+
+    if output.suffix not in SUFFIXES:
+        return f'skilleval eval --skills $(cat "{output}")'
+    if output.parent.parts[-2:] == ("conf", "skill_set"):
+        return f"skilleval eval skill_set={output.stem}"
+    return f"put {output.name} into conf/skill_set/, then skilleval eval skill_set={output.stem}"
+
+
 def _cells(row: Mapping[str, Any]) -> list[str]:
-    from skilleval.report.numbers import Style, interval, shown
+    from skilleval.report.numbers import DASH, Style, interval, shown
 
     rate = shown(row["completion_rate"], Style.RATE)
     low, high = row["ci_low"], row["ci_high"]
+    ranks = DASH if row["rank_low"] is None else f"{row['rank_low']:g}–{row['rank_high']:g}"
     return [
-        str(row["rank"]) if row["selected"] else "–",
+        f"{row['place']}{'=' if row['is_tied'] else ''}" if row["selected"] else DASH,
         row["skill_id"],
         row["skill_version"],
         rate if low is None or high is None else f"{rate} {interval(low, high)}",
@@ -158,5 +180,17 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
         shown(row["error_rate"], Style.RATE),
         shown(row["p95_ms"], Style.DURATION),
         shown(row["composite"], Style.RATE),
-        "; ".join(row["reasons"]),
+        shown(row["p_best"], Style.RATE),
+        ranks,
+        "; ".join([*row["reasons"], *_remarks(row)]),
     ]
+
+
+def _remarks(row: Mapping[str, Any]) -> list[str]:
+    """Say what there is to know of a skill beside its figures."""
+    names = list(row["dominated_by"] or ())
+    beaten = ", ".join([*names[:_NAMED], *([f"{len(names) - _NAMED} more"] if len(names) > _NAMED else [])])
+    found = [f"merit {row['merit']:.3g}"] if row["merit"] is not None else []
+    found += ["on the front"] if row["on_front"] else []
+    found += [f"beaten by {beaten}"] if beaten and "pareto" not in row["removed_by"] else []
+    return found

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _ABSENT = object()
+_OPEN = frozenset({"params"})
+"""Names of mappings whose keys are somebody else's, such as parameters of requests, whatever is shipped in them."""
 
 
 def leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -66,3 +68,13 @@ def siblings(tree: Mapping[str, Any], key: str) -> tuple[str, list[str]]:
 def covers(outer: str, inner: str) -> bool:
     """Say whether one dotted key is the other or stands above it."""
     return inner == outer or inner.startswith(f"{outer}.")
+
+
+def is_open(tree: Mapping[str, Any], key: str) -> bool:
+    """Say whether a dotted key stands in a mapping, however deep, that takes keys it does not have yet."""
+    parts = key.split(".")
+    above = (".".join(parts[:n]) for n in range(1, len(parts)))
+    held = ((name, at(tree, name)) for name in above)
+    return any(
+        isinstance(found, Mapping) and (not found or name.rpartition(".")[2] in _OPEN) for name, found in held
+    )

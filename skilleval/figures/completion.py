@@ -13,7 +13,7 @@ from skilleval.figures.theme import GREY, INK, skill_colours, themed
 
 _ROW_HEIGHT = 30
 _SCORER_HEIGHT = 18
-_LABEL_LIMIT = 170
+_LABEL_LIMIT = 200
 _THREE_DIGITS = ".3~r"
 
 # User text is only ever a value: the fields have names of ours, so no id can break an encoding.

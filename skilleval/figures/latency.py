@@ -34,6 +34,8 @@ _SCHEMA = {
 _DASHES = {"without_skill": [6, 4], "old_skill": [2, 3]}
 """Baselines are dashed: in the colour of their skill they would look like it."""
 _HEIGHT = 220
+_COLUMNS, _SHORT, _LABEL_LIMIT = 4, 20, 280
+"""Columns of the legend while all names are short; long ones, which would be cut, stand below each other."""
 _WIDE_RANGE = 50  # from here on a linear axis would press the fast skills into one line
 
 
@@ -46,7 +48,16 @@ def chart(summary: pl.DataFrame, threshold: float | None = None) -> alt.LayerCha
     data = _plotted(summary)
     names = data["row"].unique(maintain_order=True).to_list()
     colours = data.unique("row", maintain_order=True)["colour"].to_list()
-    legend = alt.Legend(title=None, symbolType="stroke", symbolSize=300, symbolStrokeWidth=3, columns=4)
+    columns = _COLUMNS if max(map(len, names), default=0) <= _SHORT else 1
+    legend = alt.Legend(
+        title=None,
+        symbolType="stroke",
+        symbolSize=300,
+        symbolStrokeWidth=3,
+        columns=columns,
+        labelLimit=_LABEL_LIMIT,
+        symbolLimit=0,  # all of them: Vega leaves out what is beyond the thirtieth
+    )
     colour = alt.Stroke("row:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
     base = alt.Chart(data).encode(x=_time(data), y=_share(), tooltip=_tooltip())
     lines = base.mark_line(interpolate="step-after", strokeWidth=2.5).encode(stroke=colour, **_dashes(data))

@@ -30,5 +30,8 @@ WRITERS: dict[str, Writer] = {
     "html": Writer(suffix=".html", module="skilleval.report.html_writer"),
     "csv": Writer(suffix=".csv", module="skilleval.report.csv_writer"),
     "json": Writer(suffix=".json", module="skilleval.report.json_writer"),
+    "comment": Writer(suffix=".comment.md", module="skilleval.report.comment"),
+    "github": Writer(suffix=".github.md", module="skilleval.report.github"),
+    "junit": Writer(suffix=".xml", module="skilleval.report.junit"),
     "markdown": Writer(suffix=".md", module="skilleval.report.markdown_writer"),
 }

@@ -81,14 +81,8 @@ def _verdict(
     rows: Sequence[Row], compared: ArmParts, *, gate: Gate | None, interruption: Interruption | None
 ) -> Conclusion:
     """Sum the run up: first what the skills add, then how they did; what a baseline fails is no fault of theirs."""
-    own = [
-        (row, name)
-        for row, name in zip(rows, row_names(rows), strict=True)
-        if is_gated(row, compared=bool(compared.uplift))
-    ]
-    told = conclusion(
-        [row for row, _ in own], [name for _, name in own], gate=gate, interruption=interruption
-    )
+    own = [row for row in rows if is_gated(row, compared=bool(compared.uplift))]
+    told = conclusion(own, row_names(own), gate=gate, interruption=interruption)
     if not compared.uplift:
         return told
     added = uplift_summary(compared.uplift)

@@ -84,13 +84,14 @@ class TaskCases:
 
 @dataclass(frozen=True, slots=True)
 class SkillCases:
-    """The failed tasks of one condition for one scorer."""
+    """The failed tasks of one condition for one scorer; `arm` names its arm, where a report has several."""
 
     skill_id: str
     skill_version: str
     condition_id: str
     scorer: str
     tasks: tuple[TaskCases, ...]
+    arm: str = ""
 
     @property
     def n_trials(self) -> int:
@@ -124,7 +125,17 @@ def skill_cases(report: Report) -> tuple[SkillCases, ...]:
             failed.setdefault(_key(cell), {})[cell.task_id] = cell.n - cell.n_passed
             grouped.setdefault(_key(cell), {}).setdefault(cell.task_id, [])
     keys = sorted(grouped, key=lambda key: order.index(key) if key in order else len(order))
-    return tuple(SkillCases(*key, tasks=_tasks(grouped[key], failed.get(key, {}))) for key in keys)
+    arms = _arms(report)
+    return tuple(
+        SkillCases(*key, tasks=_tasks(grouped[key], failed.get(key, {})), arm=arms.get(key[2], ""))
+        for key in keys
+    )
+
+
+def _arms(report: Report) -> dict[str, str]:
+    """Give the arm of each condition, nothing where all rows share one."""
+    modes = {str(row.get("condition_id")): str(row.get("mode") or "") for row in report.summary}
+    return modes if len(set(modes.values())) > 1 else {}
 
 
 def _key(one: FailedTrial | MatrixCell) -> _Key:

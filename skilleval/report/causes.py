@@ -8,6 +8,7 @@ from skilleval.report.columns import row_names, words
 from skilleval.report.document import Cause, Report
 from skilleval.report.numbers import count
 from skilleval.report.text import one_line
+from skilleval.report.uplift import is_gated
 
 _LENGTH = 160
 _WRONG = "failed"
@@ -25,13 +26,18 @@ class SkillCause:
 
 
 def skill_causes(report: Report) -> tuple[SkillCause, ...]:
-    """Give the causes in the order of the summary; what broke a trial is told once, however many scorers say so."""
+    """Give the causes in the order of the summary; what broke a trial is told once, however many scorers say so.
+
+    Where arms are compared, those of a baseline are left out: what it lacks is what the skill is there for.
+    """
     found: dict[tuple[str, str], list[Cause]] = {}
     for cause in report.causes:
         found.setdefault((cause.condition_id, cause.scorer), []).append(cause)
     told: set[tuple[str, str]] = set()
     lines = []
     for name, row in zip(row_names(report.summary), report.summary, strict=True):
+        if not is_gated(row, compared=bool(report.uplift)):
+            continue
         condition = words(row, "condition_id")
         for cause in found.get((condition, words(row, "scorer")), ()):
             line = cause_line(cause)

@@ -19,14 +19,11 @@ _TOLD_APART = {_REUSED_LATENCY}
 """Settings of which more has to be said than that they differ."""
 
 _PATIENCE = ("timeout_ms", "retries", "backoff_base_s", "backoff_factor", "backoff_max_s", "jitter")
-_ROW_KINDS = {
-    "benchmark_id": "benchmarks",
-    "scorer": "scorers",
-    "adapter": "adapters",
-    "model": "models",
-    "sandbox": "sandboxes",
-    "mode": "modes",
-}
+_ROW_KINDS = {"benchmark_id": "benchmarks", "scorer": "scorers", "mode": "modes"}
+"""What rows must share to be compared."""
+
+_CONDITIONS = {"adapter": "adapters", "model": "models", "sandbox": "sandboxes"}
+"""What rows that are compared may differ in."""
 
 
 def caveats(before: Report, after: Report) -> Iterator[str]:
@@ -55,6 +52,11 @@ def _partners(before: Report, after: Report) -> Iterator[str]:
         if one and other and one != other:
             names = f"{', '.join(one)} and {', '.join(other)}"
             yield f"the runs had different {name} ({names}): what one of them alone had is new or removed"
+    for key, name in _CONDITIONS.items():
+        one, other = (sorted({words(row, key) for row in side.summary} - {""}) for side in (before, after))
+        if one != other:
+            names = " and ".join(", ".join(side) or "none" for side in (one, other))
+            yield f"the runs had different {name} ({names}): a difference may be theirs, not the skill's"
 
 
 def _content(before: Report, after: Report) -> Iterator[str]:

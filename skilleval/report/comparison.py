@@ -1,49 +1,27 @@
-"""Two reports side by side: plain differences, and what a reader must know before trusting them."""
+"""Two runs side by side: what a reader must know before trusting a difference, and the writers of a comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from skilleval.report.caveats import caveats
+from skilleval.report.diff_document import Diff, DiffRow
+from skilleval.report.diff_phrases import SHAPES
+from skilleval.report.diff_tables import left_over, statistics_lines, tables
 from skilleval.report.document import Report
 from skilleval.report.facts import concurrency
 from skilleval.report.markdown_text import escape
-from skilleval.report.numbers import DASH, MINUS, Style, counted, interval, shown
-from skilleval.report.task_changes import change_lines
+from skilleval.report.numbers import counted
 from skilleval.report.text import one_line
+from skilleval.report.uplift_tables import TextTable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
-_MAX_TASKS = 20
-_DIGEST_LENGTH = 8
-_SHOWN = (
-    ("completion_rate", "completion", Style.RATE),
-    ("partial_score", "partial score", Style.RATE),
-    ("error_rate", "error rate", Style.RATE),
-    ("consistency", "consistency", Style.RATE),
-    ("p95_ms", "p95", Style.DURATION),
-    ("composite", "composite", Style.RATE),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """The rows of `analytics.regression.deltas`, with the tasks that changed where `task_changes` added them.
-
-    `before` and `after` name both sides; `warnings` limit what the rows mean.
-    """
-
-    before: str
-    after: str
-    rows: tuple[Mapping[str, Any], ...]
-    warnings: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Give plain JSON values."""
-        return asdict(self)
+_MAX_LINES = 20
+_STYLES = {"regressed": "bold red", "improved": "bold green", "inconclusive": "bold yellow"}
 
 
 def warnings(before: Report, after: Report) -> tuple[str, ...]:
@@ -59,11 +37,11 @@ def _warnings(before: Report, after: Report) -> Iterator[str]:
         yield f"the versions of the benchmark differ ({versions}): its tasks may"
     for told, values in _differences(before, after):
         yield f"the runs had different {told} ({' and '.join(values)}): their latencies cannot be compared"
+    yield from _guarantees(before, after)
     yield from caveats(before, after)
     yield from _shared(before, after)
     if before.run.interrupted or after.run.interrupted:
         yield "a run was interrupted: its tasks may be fewer"
-    yield "differences are plain: whether they could be chance is not tested here"
 
 
 def _differences(before: Report, after: Report) -> Iterator[tuple[str, list[str]]]:
@@ -76,6 +54,14 @@ def _differences(before: Report, after: Report) -> Iterator[tuple[str, list[str]
         known = [str(value) for value in values if value not in ({}, "", None)]
         if len(set(known)) > 1:
             yield told, known
+
+
+def _guarantees(before: Report, after: Report) -> Iterator[str]:
+    """Warn of sandboxes of one name that enforced different things, e.g. on another machine."""
+    one, other = (report.provenance for report in (before, after))
+    if one.sandbox == other.sandbox and set(one.guarantees) != set(other.guarantees):
+        apart = sorted(set(one.guarantees) ^ set(other.guarantees))
+        yield f"the sandbox {one.sandbox} did not enforce the same on both sides ({', '.join(apart)})"
 
 
 def _shared(before: Report, after: Report) -> Iterator[str]:
@@ -103,86 +89,94 @@ def _setting(report: Report, *path: str) -> Any:
     return value
 
 
-def markdown(comparison: Comparison) -> str:
-    """Write the comparison as Markdown."""
-    lines = [f"# {escape(comparison.before)} → {escape(comparison.after)}", ""]
-    for row in comparison.rows:
-        lines += [f"## {escape(_name(row, comparison.rows))}", "", *_table(row), ""]
-    lines += [f"- {escape(warning)}" for warning in comparison.warnings]
-    return "\n".join(lines) + "\n"
+def headline(diff: Diff) -> str:
+    """Give the title of a comparison."""
+    return f"{diff.baseline.label} → {diff.candidate.label}"
 
 
-def _table(row: Mapping[str, Any]) -> list[str]:
-    if row["side"] != "both":
-        return [f"{row['side']}: the other side has no such row"]
-    body = [f"| {label} | {' | '.join(cells)} |" for label, cells in _lines(row)]
-    tasks = [f"- {line}" for line in change_lines(row, _MAX_TASKS, spell=escape)]
-    return [
-        "| metric | before | after | difference |",
-        "|---|--:|--:|--:|",
-        *body,
-        *([""] if tasks else []),
-        *tasks,
+def verdict_line(change: str, sentence: str) -> str:
+    """Mark a verdict, so that it is seen without colour."""
+    return f"{SHAPES.get(change, '•')} {sentence}"
+
+
+def markdown(diff: Diff) -> str:
+    """Write the comparison as Markdown: the verdict, what limits it, then each row."""
+    parts = [f"# {escape(headline(diff))}", f"**{escape(verdict_line(diff.change, diff.sentence))}**"]
+    parts += ["\n".join(f"- ▲ {escape(warning)}" for warning in diff.warnings)]
+    for row in diff.rows:
+        if row.side == "both":
+            parts += [
+                f"## {escape(row.name)}",
+                escape(verdict_line(row.change, row.sentence)),
+                *_sections(diff, row),
+            ]
+    parts += ["\n".join(f"- {escape(line)}" for line in left_over(diff.rows))]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _sections(diff: Diff, row: DiffRow) -> Iterator[str]:
+    yield "\n".join(f"- ▲ {escape(caveat)}" for caveat in row.caveats)
+    for table in tables(diff, row):
+        yield f"### {escape(table.title)}"
+        yield escape(table.note)
+        yield _markdown_table(table)
+    yield "\n".join(f"- {escape(line)}" for line in statistics_lines(row))
+
+
+def _markdown_table(table: TextTable) -> str:
+    shown = table.rows[:_MAX_LINES]
+    marks = ["---:" if numeric else ":---" for numeric in table.numeric]
+    lines = [
+        [escape(cell) for cell in table.header],
+        marks,
+        *([escape(cell) for cell in row] for row in shown),
     ]
+    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    more = len(table.rows) - len(shown)
+    return f"{text}\n\n{counted(more, 'more row')} in the JSON document" if more else text
 
 
-def _lines(row: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
-    for key, label, style in _SHOWN:
-        yield (
-            label,
-            [_value(row, key, side, style) for side in ("before", "after")] + [_change(row, key, style)],
-        )
-
-
-def _value(row: Mapping[str, Any], key: str, side: str, style: Style) -> str:
-    text = shown(row[f"{key}_{side}"], style)
-    if key != "completion_rate":
-        return text
-    return f"{text} {interval(row[f'ci_low_{side}'], row[f'ci_high_{side}'])}"
-
-
-def _change(row: Mapping[str, Any], key: str, style: Style) -> str:
-    delta = row[f"{key}_delta"]
-    if delta is None:
-        return DASH
-    text = shown(abs(delta), style)
-    if delta == 0:
-        return text
-    return f"+{text}" if delta > 0 else f"{MINUS}{text}"
-
-
-def _name(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Name a row by its versions; where another row has the same name, by its contents too."""
-    name = _by_version(row)
-    alone = sum(_by_version(other) == name for other in rows) == 1
-    contents = [(row[f"skill_digest_{side}"] or "")[:_DIGEST_LENGTH] for side in ("before", "after")]
-    told = "" if alone else f" · content {' → '.join(dict.fromkeys(one for one in contents if one))}"
-    return one_line(f"{name}{told}")
-
-
-def _by_version(row: Mapping[str, Any]) -> str:
-    versions = [row[f"skill_version_{side}"] for side in ("before", "after")]
-    known = list(dict.fromkeys(version for version in versions if version))
-    return f"{row['skill_id']} {' → '.join(known)} · {row['scorer']} · {row['benchmark_id']}"
-
-
-def table(comparison: Comparison) -> RenderableType:
+def table(diff: Diff) -> RenderableType:
     """Give the comparison as something rich can print; every text is plain."""
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
-    parts: list[RenderableType] = []
-    for row in comparison.rows:
-        parts.append(Text(_name(row, comparison.rows), style="bold"))
-        if row["side"] != "both":
-            parts.append(Text(f"  {row['side']}"))
-            continue
-        grid = Table("metric", box=None, pad_edge=False)
-        for heading in (comparison.before, comparison.after, "difference"):
-            grid.add_column(Text(one_line(heading)), justify="right")
-        for label, cells in _lines(row):
-            grid.add_row(label, *(Text(cell) for cell in cells))
-        parts.append(grid)
-        parts += [Text(f"  {line}") for line in change_lines(row, _MAX_TASKS)]
-    return Group(*parts, *(Text(f"▲ {warning}", style="yellow") for warning in comparison.warnings))
+    style = _STYLES.get(diff.change, "bold")
+    parts: list[RenderableType] = [Text(one_line(headline(diff)), style="dim")]
+    parts.append(Text(one_line(verdict_line(diff.change, diff.sentence)), style=style))
+    for row in diff.rows:
+        if row.side == "both":
+            parts += [Text(""), Text(row.name, style="bold"), *_terminal_rows(diff, row)]
+    parts += [Text(one_line(line)) for line in left_over(diff.rows)]
+    return Group(*parts, *(Text(f"▲ {one_line(warning)}", style="yellow") for warning in diff.warnings))
+
+
+def _terminal_rows(diff: Diff, row: DiffRow) -> Iterator[Text]:
+    from rich.text import Text
+
+    yield Text(one_line(verdict_line(row.change, row.sentence)), style=_STYLES.get(row.change, ""))
+    yield from (Text(f"  ▲ {one_line(caveat)}", style="yellow") for caveat in row.caveats)
+    if row.is_same:
+        return
+    for one in tables(diff, row):
+        yield Text(f"  {one.title}", style="dim")
+        yield from (Text(f"    {line}", no_wrap=True, overflow="ignore") for line in _drawn(one))
+        if len(one.rows) > _MAX_LINES:
+            yield Text(f"    {counted(len(one.rows) - _MAX_LINES, 'more row')}: --json has them all")
+    yield from (Text(f"  {one_line(line)}", style="dim") for line in statistics_lines(row))
+
+
+def _drawn(one: TextTable) -> list[str]:
+    """Lay out a table in columns; the last one ends where it ends."""
+    from rich.cells import cell_len
+
+    rows = [[one_line(cell) for cell in row] for row in (one.header, *one.rows[:_MAX_LINES])]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        blanks = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+        cells = zip(row, blanks, one.numeric, strict=True)
+        lines.append(
+            "  ".join(f"{blank}{cell}" if right else f"{cell}{blank}" for cell, blank, right in cells)
+        )
+    return [line.rstrip() for line in lines]

@@ -15,13 +15,15 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from skilleval.errors import Problem, ResultsError
+from skilleval.report.agreement import Agreement
 from skilleval.report.arms import Assertion, JudgeSpend, Uplift, UpliftCase
+from skilleval.report.gates import GateCheck
 from skilleval.report.numbers import Style
 from skilleval.report.value_rules import value_problems
 
 SCHEMA = "skilleval.report/1"
-OF_ARMS = ("uplift", "uplift_cases", "assertions", "judge_spend")
-"""The parts that only a comparison of arms, or a judge, fills: where they are empty, a document lacks them."""
+OF_ARMS = ("uplift", "uplift_cases", "assertions", "judge_spend", "gates", "agreement")
+"""The parts that only a comparison of arms, a judge, rules of a gate or more scorers fill: empty, they are left out."""
 
 _CELL = 3  # depth of a value of the summary: its part, row and column
 
@@ -229,6 +231,8 @@ class Report:
     uplift_cases: tuple[UpliftCase, ...] = ()
     assertions: tuple[Assertion, ...] = ()
     judge_spend: tuple[JudgeSpend, ...] = ()
+    gates: tuple[GateCheck, ...] = ()
+    agreement: Agreement | None = None
     schema: str = SCHEMA
 
 

@@ -21,6 +21,8 @@ _ISOLATIONS = {
     "worker": "worker (one process served many trials)",
 }
 
+_ROLES = (("model", "model"), ("judge", "judge"), ("second judge", "second_judge"))
+_NOBODY, _SAME, _CHAT = "none", "same", "chat"
 _TIME_LENGTH = len("2026-01-31T12:00")
 
 
@@ -70,8 +72,9 @@ def origins(report: Report) -> list[tuple[str, str]]:
         ("overrides", " ".join(provenance.overrides)),
         ("started", report.run.started_at or ""),
         ("ended", report.run.ended_at or ""),
+        *((role, _model(provenance.config, key)) for role, key in _ROLES),
         ("sandbox", isolation(provenance)),
-        ("isolation", ", ".join(_ISOLATIONS.get(one, one) for one in provenance.isolation)),
+        ("isolation", _processes(report)),
         ("seeds", _joined(provenance.seeds)),
         ("trials", _by_status(provenance.counts)),
         ("reused", _reused(provenance.reused)),
@@ -83,6 +86,26 @@ def origins(report: Report) -> list[tuple[str, str]]:
         ("tables", _joined(provenance.tables)),
     ]
     return [(name, one_line(value)) for name, value in facts if value]
+
+
+def _model(config: Mapping[str, Any], key: str) -> str:
+    """Name a model and where it was asked, as far as the settings say; empty where none was."""
+    settings = config.get(key)
+    if not isinstance(settings, Mapping) or settings.get("kind") in {None, _NOBODY}:
+        return ""
+    if settings["kind"] == _SAME and not _model(config, "model"):
+        return ""
+    name, place = str(settings.get("name") or ""), str(settings.get("base_url") or "")
+    if settings["kind"] == _SAME:
+        return f"{name}, asked as the model is" if name else "the model itself"
+    return f"{name} at {place}" if name and place else name
+
+
+def _processes(report: Report) -> str:
+    """Say what trials had to themselves; a model that is asked has no process of ours."""
+    if report.summary and all(row.get("adapter") == _CHAT for row in report.summary):
+        return ""
+    return ", ".join(_ISOLATIONS.get(one, one) for one in report.provenance.isolation)
 
 
 def _reused(reused: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from skilleval.report.causes import SkillCause, skill_causes
 from skilleval.report.columns import interval_text, number, row_names, value_text, words
 from skilleval.report.document import MatrixCell, MetricColumn, Report, Row
 from skilleval.report.flags import SHAPES, Flag, Kind, cell_kind
+from skilleval.report.matrix_columns import MatrixColumn, cell_in, matrix_columns
 from skilleval.report.numbers import DASH
 from skilleval.report.phrases import all_of
 from skilleval.report.text import one_line
@@ -57,10 +58,19 @@ class SkillRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskHeading:
+    """What stands above a column of the task matrix; the colour is empty where several skills share it."""
+
+    name: str
+    colour: str
+
+
+@dataclass(frozen=True, slots=True)
 class TaskCell:
     """How a task went for one row: the kind, the trials passed of those graded, the place of the details.
 
-    `told` says in words what there is to say of a cell that leads nowhere.
+    `told` says in words what there is to say of a cell that leads nowhere. The text of a task that was not tried is
+    empty.
     """
 
     kind: Kind
@@ -83,8 +93,8 @@ class TaskRow:
 
     @property
     def is_fine(self) -> bool:
-        """True where every graded trial of every skill passed."""
-        return all(cell.kind is Kind.FINE for cell in self.cells)
+        """True where every graded trial of every skill that tried it passed."""
+        return all(cell.kind is Kind.FINE for cell in self.cells if cell.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +111,7 @@ class Page:
     """All that the template places."""
 
     skills: tuple[SkillRow, ...]
+    headings: tuple[TaskHeading, ...]
     troubled: tuple[TaskRow, ...]
     fine: tuple[TaskRow, ...]
     cases: tuple[SkillCases, ...]
@@ -114,9 +125,12 @@ def page(report: Report) -> Page:
     """Work out the page of a report."""
     cases = skill_cases(report)
     targets = _targets(cases)
-    tasks = _tasks(report, targets)
+    columns = matrix_columns(report)
+    tasks = _tasks(report, columns, targets)
+    skills = _skills(report, cases)
     return Page(
-        skills=_skills(report, cases),
+        skills=skills,
+        headings=tuple(_heading(one, skills) for one in columns),
         troubled=tuple(row for row in tasks if not row.is_fine),
         fine=tuple(row for row in tasks if row.is_fine),
         cases=cases,
@@ -125,6 +139,11 @@ def page(report: Report) -> Page:
         scorers=scorers(report),
         disagreements=tuple(_disputed(one, targets) for one in disagreements(report)),
     )
+
+
+def _heading(column: MatrixColumn, skills: Sequence[SkillRow]) -> TaskHeading:
+    colours = {skills[i].colour for i in column.rows}
+    return TaskHeading(column.name, colours.pop() if len(colours) == 1 else "")
 
 
 def _disputed(one: Disagreement, targets: Mapping[tuple[str, str, str], str]) -> DisputedTask:
@@ -200,15 +219,16 @@ def _targets(cases: Iterable[SkillCases]) -> dict[tuple[str, str, str], str]:
     }
 
 
-def _tasks(report: Report, targets: Mapping[tuple[str, str, str], str]) -> list[TaskRow]:
+def _tasks(
+    report: Report, columns: Sequence[MatrixColumn], targets: Mapping[tuple[str, str, str], str]
+) -> list[TaskRow]:
     """Give the rows of the task matrix, the tasks with the fewest passes first."""
-    places = [(words(row, "condition_id"), words(row, "scorer")) for row in report.summary]
     grouped: dict[str, dict[tuple[str, str], MatrixCell]] = {}
     for cell in report.matrix:
         grouped.setdefault(cell.task_id, {})[cell.condition_id, cell.scorer] = cell
     order = sorted(grouped, key=lambda task: _passes(grouped[task].values()))
     return [
-        TaskRow(task, tuple(_task_cell(grouped[task].get(place), targets) for place in places))
+        TaskRow(task, tuple(_task_cell(cell_in(one, grouped[task]), targets) for one in columns))
         for task in order
     ]
 
@@ -220,7 +240,7 @@ def _passes(cells: Iterable[MatrixCell]) -> float:
 
 def _task_cell(cell: MatrixCell | None, targets: Mapping[tuple[str, str, str], str]) -> TaskCell:
     if cell is None:
-        return TaskCell(Kind.UNKNOWN, DASH, "")
+        return TaskCell(Kind.UNKNOWN, "", "", "not tried")
     told = targets.get((cell.condition_id, cell.scorer, cell.task_id), "")
     kind = cell_kind(cell)
     if kind is Kind.UNKNOWN:

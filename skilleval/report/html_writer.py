@@ -10,11 +10,13 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from skilleval.report.agreement_tables import document_tables
 from skilleval.report.cases import REPLY_SHAPE, Case
 from skilleval.report.charts import figures
 from skilleval.report.columns import absences
 from skilleval.report.document import Excerpt, Report
 from skilleval.report.facts import STATE_SHAPES, origins, run_line
+from skilleval.report.gate_table import gate_text_table
 from skilleval.report.html_view import page, target
 from skilleval.report.numbers import DASH, count, duration, rate
 from skilleval.report.text import LAYOUT, escaped, json_text, one_line, pieces, script_json
@@ -42,7 +44,7 @@ _FOLD_LINES = 10
 
 def render(report: Report) -> str:
     """Write the page."""
-    template = _environment().get_template("report.html.j2")
+    template = environment().get_template("report.html.j2")
     drawn = figures(report)
     return template.render(
         report=report,
@@ -52,25 +54,28 @@ def render(report: Report) -> str:
         absences=absences(report.columns, report.summary),
         origins=origins(report),
         config=json_text(dict(report.provenance.config), indent=2) if report.provenance.config else "",
+        gate=gate_text_table(report),
         uplift=uplift_table(report),
         uplift_cases=case_table(report),
         assertions=assertion_table(report),
         signals=signal_counts(report),
         judges=judge_table(report),
+        agreement=document_tables(report.agreement),
         hidden_failures=max(report.n_failures - len(report.failures), 0),
         policy=POLICY,
-        style=_inline("report.css"),
-        script=_inline("report.js"),
+        style=inline("report.css"),
+        script=inline("report.js"),
         figures=drawn,
         charts=_charts() if drawn else "",
     )
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Give the templates with the filters that make foreign text safe."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
+    found = Environment(
         loader=PackageLoader("skilleval.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -78,7 +83,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    found.filters |= {
         "seen": _seen,
         "block": _block,
         "line": one_line,
@@ -88,14 +93,14 @@ def _environment() -> Environment:
         "duration": duration,
         "padded": padded,
     }
-    environment.globals |= {
+    found.globals |= {
         "target": target,
         "is_long": _is_long,
         "repeats": _repeats,
         "reply_shape": REPLY_SHAPE,
         "finding_shapes": FINDINGS,
     }
-    return environment
+    return found
 
 
 def padded(text: str) -> str:
@@ -127,7 +132,8 @@ def _script_json(value: object) -> Markup:
     return Markup(script_json(value))  # noqa: S704 - script_json escapes all that could leave the script element
 
 
-def _inline(name: str) -> Markup:
+def inline(name: str) -> Markup:
+    """Give a file of this package as it stands, for an element of its own."""
     from markupsafe import Markup
 
     return Markup(files("skilleval.report").joinpath("templates", name).read_text("utf-8"))  # noqa: S704 - a file of this package

@@ -6,7 +6,9 @@ Foreign text passes through `markdown_text` alone, so that no cell, list or tag 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from skilleval.report.agreement_tables import document_tables
 from skilleval.report.breakdown import by_tag, disagreements, scorers
 from skilleval.report.cases import REPLY_SHAPE, Case, SkillCases, TaskCases, skill_cases
 from skilleval.report.causes import skill_causes
@@ -14,7 +16,9 @@ from skilleval.report.columns import absences, interval_text, row_names, value_t
 from skilleval.report.document import Conclusion, Excerpt, MatrixCell, MetricColumn, Report, Row
 from skilleval.report.facts import STATE_SHAPES, origins, run_line
 from skilleval.report.flags import SHAPES, Kind, cell_kind
+from skilleval.report.gate_table import gate_text_table
 from skilleval.report.markdown_text import escape, fenced
+from skilleval.report.matrix_columns import cell_in, matrix_columns
 from skilleval.report.numbers import DASH, count, counted, duration
 from skilleval.report.text import json_text
 from skilleval.report.uplift import FINDINGS, remarks
@@ -40,9 +44,11 @@ def render(report: Report) -> str:
         f"# {escape(report.title)}",
         " · ".join(escape(fact) for fact in run_line(report.run)),
         _verdict(report.verdict),
-        *_summary(report),
+        *_gate(report),
         *_uplift(report),
-        *_matrix(report),
+        *_summary(report),
+        *task_matrix(report),
+        *_agreement(report),
         *_disagreements(report),
         *_tags(report),
         *_failures(report),
@@ -55,6 +61,11 @@ def render(report: Report) -> str:
 def _verdict(verdict: Conclusion) -> str:
     state = f"**{STATE_SHAPES[verdict.state]} {verdict.state.value.upper()}**"
     return f"{state} {escape(verdict.sentence)}"
+
+
+def _gate(report: Report) -> list[str]:
+    table = gate_text_table(report)
+    return [] if table is None else [f"## {table.title}", *_text_table(table)]
 
 
 def _table(header: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:
@@ -126,24 +137,23 @@ def _text_table(table: TextTable) -> list[str]:
     return [table.note, _table([escape(name) for name in table.header], table.numeric, rows), note]
 
 
-def _matrix(report: Report) -> list[str]:
+def task_matrix(report: Report) -> list[str]:
     """Show only the tasks that somebody did not pass always."""
-    tasks: dict[str, dict[tuple[str, str], str]] = {}
+    tasks: dict[str, dict[tuple[str, str], MatrixCell]] = {}
     troubled = set()
     for cell in report.matrix:
-        kind = cell_kind(cell)
-        tasks.setdefault(cell.task_id, {})[cell.condition_id, cell.scorer] = _shape(cell)
-        if kind is not Kind.FINE:
+        tasks.setdefault(cell.task_id, {})[cell.condition_id, cell.scorer] = cell
+        if cell_kind(cell) is not Kind.FINE:
             troubled.add(cell.task_id)
     if not tasks:
         return []
-    places = [(words(row, "condition_id"), words(row, "scorer")) for row in report.summary]
+    columns = matrix_columns(report)
     rows = [
-        [escape(task), *(cells.get(place, "–") for place in places)]
+        [escape(task), *(_shape(cell_in(column, cells)) for column in columns)]
         for task, cells in tasks.items()
         if task in troubled
     ]
-    header = ["task", *(escape(name) for name in row_names(report.summary))]
+    header = ["task", *(escape(column.name) for column in columns)]
     fine = len(tasks) - len(rows)
     note = f"Trials passed of trials graded. Tasks that every skill always passed: {count(fine)}."
     return ["## Where it fails", note, _table(header, [False] * len(header), rows) if rows else ""]
@@ -151,6 +161,12 @@ def _matrix(report: Report) -> list[str]:
 
 def _shape(cell: MatrixCell | None) -> str:
     return DASH if cell is None else f"{SHAPES[cell_kind(cell)]} {cell.n_passed}/{cell.n_graded}"
+
+
+def _agreement(report: Report) -> list[str]:
+    # Their notes name scorers, whose names are foreign text.
+    tables = [replace(table, note=escape(table.note)) for table in document_tables(report.agreement)]
+    return [part for table in tables for part in (f"## {table.title}", *_text_table(table))]
 
 
 def _disagreements(report: Report) -> list[str]:
@@ -193,7 +209,8 @@ def _failures(report: Report) -> list[str]:
 
 
 def _skill(skill: SkillCases) -> list[str]:
-    name = escape(f"{skill.skill_id} {skill.skill_version} · {skill.scorer}")
+    parts_of_name = (f"{skill.skill_id} {skill.skill_version}", skill.arm, skill.scorer)
+    name = escape(" · ".join(part for part in parts_of_name if part))
     n = len(skill.tasks)
     parts = [f"### {name}", f"<details><summary>{skill.amount}</summary>"]
     for task in skill.tasks[:_MAX_TASKS]:

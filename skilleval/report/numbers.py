@@ -97,6 +97,20 @@ def signed_interval(low: float | None, high: float | None) -> str:
     return DASH if DASH in ends else f"[{', '.join(ends)}]"
 
 
+def points(value: float | None) -> str:
+    """Write a difference of shares in percentage points, with its sign: `−8.3`; never 0 for what is not 0."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    hundredfold = _rounded(Decimal(str(value)).scaleb(2), Decimal("0.1"))
+    exact = _significant(value, 2).scaleb(2) if hundredfold == 0 else hundredfold
+    return f"+{_trimmed(exact)}" if exact > 0 else _trimmed(exact)
+
+
+def times(value: float | None) -> str:
+    """Write a ratio: `×1.31`."""
+    return DASH if value is None or not math.isfinite(value) else f"×{_trimmed(_significant(value, 3))}"
+
+
 def p_text(value: float | None) -> str:
     """Write a p value: `p = 0.031`, `p < 0.001`; empty where there is none."""
     if value is None or not math.isfinite(value):

@@ -9,15 +9,17 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from skilleval.report.agreement_tables import agreement_tables, document_tables
 from skilleval.report.causes import skill_causes
 from skilleval.report.columns import differs, interval_text, row_names, tally, value_text, words
 from skilleval.report.document import MetricColumn, Report, Row, State
 from skilleval.report.facts import STATE_SHAPES, run_line
-from skilleval.report.flags import Kind
+from skilleval.report.flags import Flag, Kind
+from skilleval.report.gate_table import gate_text_table
 from skilleval.report.numbers import DASH, THIN_SPACE, count
 from skilleval.report.text import one_line
-from skilleval.report.uplift import FINDINGS, remarks
-from skilleval.report.uplift_tables import judge_table, signal_counts, uplift_table
+from skilleval.report.uplift import FINDINGS, caveats_of_several, remarks
+from skilleval.report.uplift_tables import TextTable, judge_table, signal_counts, uplift_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,6 +39,7 @@ _FLAG_STYLES = {
 }
 _GAP = "  "
 _INDENT = "  "
+_MAX_CAUSES = 30
 
 # A cell is its lines: they stand side by side in a wide table, below each other in a narrow one.
 _Cell = tuple[str, ...]
@@ -49,15 +52,24 @@ def table(report: Report, *, width: int | None = None) -> RenderableType:
     form that fits: a line a skill, two lines a skill, or a small block a skill. Every text is a `Text`, which rich
     does not read as markup, with control characters spelled out.
     """
-    from rich.console import Group
     from rich.text import Text
 
     facts = [Text(line, style="dim") for line in _wrapped(" · ".join(run_line(report.run)), width)]
     head = [*facts, *_verdict(report, width)]
     rows = [Text(line) for line in _skills(report, width)]
     tail = [*_remarks(report, width), *_causes(report, width)]
-    blocks = [rows, _uplift(report, width), tail, _judging(report, width)]
-    lines = [*head, *(line for block in blocks if block for line in (Text(""), *block))]
+    agreement = _tables(document_tables(report.agreement), width)
+    gate = gate_text_table(report)
+    gated = [] if gate is None else _tables([gate], width)
+    # What the skills add comes first, as in the verdict; how each arm did alone is behind it.
+    blocks = [_uplift(report, width), rows, gated, tail, agreement, _judging(report, width)]
+    return _whole([*head, *(line for block in blocks if block for line in (Text(""), *block))])
+
+
+def _whole(lines: Sequence[Text]) -> RenderableType:
+    """Put lines together that nobody may break again."""
+    from rich.console import Group
+
     for line in lines:
         line.no_wrap, line.overflow = True, "ignore"
     return Group(*lines)
@@ -171,16 +183,20 @@ def _stacked(headings: Sequence[_Cell], rows: Sequence[Sequence[_Cell]], width: 
 
 
 def _remarks(report: Report, width: int | None) -> list[Text]:
-    """Say under the table what must not be missed, a remark at a time."""
+    """Say under the table what must not be missed: each remark once, with the rows that it is about."""
     from rich.text import Text
 
-    lines = []
+    about: dict[Flag, list[str]] = {}
     for name, row in zip(row_names(report.summary), report.summary, strict=True):
         for flag in remarks(report, row):
-            first, *rest = _wrapped(f"{flag.shape} {name}: {flag.text}", width, _INDENT)
-            styled = Text(first)
-            styled.stylize(_FLAG_STYLES[flag.kind], 0, len(f"{flag.shape} {name}"))
-            lines += [styled, *(Text(line) for line in rest)]
+            about.setdefault(flag, []).append(name)
+    lines = []
+    for flag, names in about.items():
+        marked = f"{flag.shape} {', '.join(names)}"
+        first, *rest = _wrapped(f"{marked}: {flag.text}", width, _INDENT)
+        styled = Text(first)
+        styled.stylize(_FLAG_STYLES[flag.kind], 0, min(len(marked), len(first)))
+        lines += [styled, *(Text(line) for line in rest)]
     return lines
 
 
@@ -194,11 +210,14 @@ def _uplift(report: Report, width: int | None) -> list[Text]:
     cells = [[(one_line(text),) for text in row] for row in (found.header, *found.rows)]
     drawn = _drawn(cells)
     fits = width is None or max(map(_cells_wide, drawn)) <= width
-    lines = [f"{found.title}:", *(drawn if fits else [])]
-    for one in report.uplift:
-        lines += _wrapped(f"{FINDINGS.get(one.finding, '')} {one_line(one.sentence)}", width, _INDENT)
-        for caveat in one.caveats:
-            lines += _wrapped(f"{_INDENT}▲ {one_line(caveat)}", width, _INDENT * 2)
+    # A sentence has the figures of its row: it takes its place where the table is too wide.
+    told = [f"{FINDINGS.get(one.finding, '')} {one_line(one.sentence)}" for one in report.uplift]
+    lines = [
+        f"{found.title}:",
+        *(drawn if fits else (line for one in told for line in _wrapped(one, width, _INDENT))),
+    ]
+    for caveat in caveats_of_several(report.uplift):
+        lines += _wrapped(f"▲ {one_line(caveat)}", width, _INDENT)
     signals = signal_counts(report)
     lines += _wrapped(f"assertions: {signals}", width, _INDENT) if signals else []
     return [Text(line) for line in lines]
@@ -211,12 +230,38 @@ def _judging(report: Report, width: int | None) -> list[Text]:
     found = judge_table(report)
     if found is None:
         return []
-    told = [
+    return [Text(line) for line in (f"{found.title}:", *_told(found, width))]
+
+
+def agreement_view(report: Report, *, width: int | None = None) -> RenderableType:
+    """Give all that there is to show of the scorers of a run; see `table`."""
+    from rich.text import Text
+
+    head = [Text(line, style="dim") for line in _wrapped(" · ".join(run_line(report.run)), width)]
+    return _whole([*head, Text(""), *_tables(agreement_tables(report.agreement), width)])
+
+
+def _tables(tables: Sequence[TextTable], width: int | None) -> list[Text]:
+    """Draw tables below each other, each with its note; a row too wide for the terminal becomes a line of words."""
+    from rich.text import Text
+
+    lines: list[str] = []
+    for found in tables:
+        cells = [[(one_line(text),) for text in row] for row in (found.header, *found.rows)]
+        drawn = _drawn(cells)
+        fits = width is None or max(map(_cells_wide, drawn)) <= width
+        lines += [] if not lines else [""]
+        lines += [f"{found.title}:", *_wrapped(f"{_INDENT}{one_line(found.note)}", width, _INDENT)]
+        lines += drawn if fits else _told(found, width)
+    return [Text(line) for line in lines]
+
+
+def _told(found: TextTable, width: int | None) -> list[str]:
+    rows = [
         " · ".join(f"{name} {text}" for name, text in zip(found.header, row, strict=True))
         for row in found.rows
     ]
-    lines = [line for row in told for line in _wrapped(f"{_INDENT}{one_line(row)}", width, _INDENT * 2)]
-    return [Text(line) for line in (f"{found.title}:", *lines)]
+    return [line for row in rows for line in _wrapped(f"{_INDENT}{one_line(row)}", width, _INDENT * 2)]
 
 
 def _causes(report: Report, width: int | None) -> list[Text]:
@@ -224,7 +269,10 @@ def _causes(report: Report, width: int | None) -> list[Text]:
     from rich.text import Text
 
     causes = skill_causes(report)
-    told = [line for cause in causes for line in _wrapped(f"{_INDENT}{cause}", width, _INDENT * 2)]
+    shown = [str(cause) for cause in causes[:_MAX_CAUSES]]
+    if len(causes) > len(shown):
+        shown.append(f"and {count(len(causes) - len(shown))} more, in the report")
+    told = [line for cause in shown for line in _wrapped(f"{_INDENT}{cause}", width, _INDENT * 2)]
     return [Text(line) for line in (["Why, per skill, most frequent first:", *told] if told else [])]
 
 

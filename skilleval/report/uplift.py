@@ -136,9 +136,11 @@ def _tokens_text(row: Row) -> str:
 
 
 def seconds_text(row: Row) -> str:
-    """Write the difference in time a case, in seconds; empty where it is not known."""
+    """Write the difference in time a case, in ms below a second; empty where it is not known."""
     value = number(row, "seconds_difference")
-    return "" if value is None else f"{signed(value, Style.RATE)} s"
+    if value is None:
+        return ""
+    return f"{signed(value, Style.RATE)} s" if abs(value) >= 1 else f"{signed(value * 1000, Style.RATE)} ms"
 
 
 def usd_text(row: Row) -> str:
@@ -256,6 +258,21 @@ def uplift_summary(found: Sequence[Uplift]) -> str:
     counts = {kind: sum(one.finding == kind for one in found) for kind in said}
     told = [f"{count(n)} {said[kind]}" for kind, n in counts.items() if n]
     return f"Of {count(len(found))} comparisons {', '.join(told)}"
+
+
+def caveats_of_several(found: Sequence[Uplift]) -> list[str]:
+    """Say each caveat once, with the comparisons it is about, in the order of their first mention."""
+    about: dict[str, list[str]] = {}
+    for one in found:
+        name = f"{one.name}{' over its old edition' if one.baseline == OLD else ''}"
+        for caveat in one.caveats:
+            about.setdefault(caveat, []).append(name)
+    return [
+        f"all {count(len(found))}: {caveat}"
+        if len(names) == len(found) > 1
+        else f"{', '.join(names)}: {caveat}"
+        for caveat, names in about.items()
+    ]
 
 
 def is_gated(row: Row, *, compared: bool) -> bool:

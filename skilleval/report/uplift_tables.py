@@ -53,6 +53,7 @@ def uplift_table(report: Report) -> TextTable | None:
     costs = [key for key, is_known in known.items() if is_known]
     header = (
         "skill",
+        "finding",
         "baseline",
         "cases",
         "with",
@@ -62,18 +63,16 @@ def uplift_table(report: Report) -> TextTable | None:
         "gain",
         "better / same / worse",
     )
-    rows = [
-        (*_uplift_row(one), *(_cost_text(one, key) for key in costs), _finding(one)) for one in report.uplift
-    ]
+    rows = [(*_uplift_row(one), *(_cost_text(one, key) for key in costs)) for one in report.uplift]
     return _table(
         "uplift",
         "What the skills add",
         "Mean score with the skill less that of the baseline, paired over the cases graded in both arms, with its "
         "interval; gain is the share of what the baseline left to gain. Costs are differences a case, of attempts that "
         "completed.",
-        (*header, *(_COSTS[key] for key in costs), "finding"),
+        (*header, *(_COSTS[key] for key in costs)),
         rows,
-        texts={0, 1, len(header) + len(costs)},
+        texts={0, 1, 2},
     )
 
 
@@ -82,6 +81,7 @@ def _uplift_row(one: Uplift) -> tuple[str, ...]:
     uplift = signed(one.uplift, Style.RATE)
     return (
         one.name,
+        _finding(one),
         _BASELINE_WORDS.get(one.baseline, one.baseline),
         f"{count(one.n_cases)} × {count(one.n_repeats)}",
         rate(one.score_candidate),
@@ -172,10 +172,15 @@ def _assertion_row(one: Assertion) -> tuple[str, ...]:
 
 def judge_table(report: Report) -> TextTable | None:
     """Give a row a judge × scorer."""
+    unpriced = [one.model for one in report.judge_spend if one.cost_usd is None and one.n_calls]
+    no_price = (
+        f" USD is a dash where no price is known: {', '.join(dict.fromkeys(unpriced))}." if unpriced else ""
+    )
     return _table(
         "judges",
         "What judging took",
-        "Calls of judges in this run, apart from what the skills took; scores that were taken over cost it nothing.",
+        "Calls of judges in this run, apart from what the skills took; scores that were taken over cost it nothing."
+        f"{no_price}",
         ("judge", "scorer", "calls", "unusable", "tokens in", "tokens out", "USD", "time in all"),
         [_judge_row(one) for one in report.judge_spend],
         texts={0, 1},

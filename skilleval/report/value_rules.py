@@ -35,7 +35,7 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"(tokens|seconds|usd)_(candidate|baseline|ratio)", Kind.AMOUNT),
     (r"n|n_\w+|\w+_tokens|k|repeat|length|min_task_graded", Kind.WHOLE),
     (r"rate|\w+_rate|completion_(rate_macro|low|high)|ci_(low|high)|threshold", Kind.SHARE),
-    (r"partial_score|pass_(at|hat)_k|repeat_rate_mean|consistency", Kind.SHARE),
+    (r"partial_score|pass_(at|hat)_k|repeat_rate_mean|consistency|task_agreement", Kind.SHARE),
     (r"(score|rate|passed)_(candidate|baseline)|p_value", Kind.SHARE),
     (r"latency_term|speed|reliability|composite", Kind.SHARE),
     (r"\w+_(id|version|digest|method|reason)|scorer|adapter|model|sandbox|mode|isolation", Kind.TEXT),
@@ -45,7 +45,7 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
 _RANGES = (("ci_low", "ci_high"), ("completion_low", "completion_high"))
 _OF_REPORT = ("threshold", "n_failures")
 _PARTS = ("run", "summary", "matrix", "failures", "causes", "slices")
-_OPTIONAL_PARTS = ("uplift", "uplift_cases", "assertions", "judge_spend")
+_OPTIONAL_PARTS = ("uplift", "uplift_cases", "assertions", "judge_spend", "gates")
 
 
 @cache

@@ -11,7 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
+from skilleval.analytics.spec import (
+    AnalysisSpec,
+    CompositeWeights,
+    IntervalMethod,
+    Preset,
+    ScoringMethod,
+)
 from skilleval.analytics.summary import summary
 from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, Kind, Table, polars_schema
 
@@ -98,6 +104,9 @@ def _spec(**changes: Any) -> AnalysisSpec:
         "seed": 0,
         "serial_latency": False,
         "reused_latency": False,
+        "interval": IntervalMethod.AGRESTI_COULL_T,
+        "family": None,
+        "resamples": 1000,
     }
     return AnalysisSpec(**(chosen | changes), weights=CompositeWeights(**weights))
 

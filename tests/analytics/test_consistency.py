@@ -7,8 +7,9 @@ import polars as pl
 import pytest
 
 from skilleval.analytics.consistency import repeat_rate_mean, repeat_rate_sd
+from skilleval.analytics.grains import summarise_outcomes
 from skilleval.analytics.metric import summarise
-from skilleval.analytics.outcomes import trial_outcomes, with_group_counts
+from skilleval.analytics.outcomes import trial_outcomes
 
 SummaryRow = Callable[..., dict[str, Any]]
 Grid = Callable[..., tuple[pl.LazyFrame, pl.LazyFrame]]
@@ -60,8 +61,8 @@ def test_the_same_repeat_of_two_runs_is_two_repeats(grid: Grid) -> None:
     first, second = grid([[1], [1]]), grid([[0], [1]], run_id="q")
     scores = pl.concat([first[1], second[1].with_columns(run_id=pl.lit("q"))])
     outcomes = trial_outcomes(pl.concat([first[0], second[0]]), scores)
-    rows = with_group_counts(outcomes, by=["scorer"])
-    found = summarise(rows, by=["scorer"], metrics=[repeat_rate_mean(), repeat_rate_sd(0)]).collect()
+    metrics = [repeat_rate_mean(), repeat_rate_sd(0)]
+    found = summarise_outcomes(outcomes, by=["scorer"], metrics=metrics).collect()
     assert found.row(0) == ("exact", pytest.approx(0.75), pytest.approx(0.25))
 
 

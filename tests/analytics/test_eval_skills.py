@@ -9,7 +9,7 @@ import pytest
 
 from skilleval.analytics.completion import COUNTS
 from skilleval.analytics.eval_skills import bootstrap_bounds, seed_metrics, with_seed_composite
-from skilleval.analytics.outcomes import trial_outcomes, with_counted_latency, with_group_counts
+from skilleval.analytics.outcomes import trial_outcomes, with_counted_latency
 from skilleval.analytics.spec import AnalysisSpec, Preset, ScoringMethod
 from skilleval.analytics.summary import summary
 
@@ -120,7 +120,9 @@ def test_half_a_millisecond_rounds_up(summary_row: SummaryRow, seed_spec: Spec) 
 def test_zero_results_have_conventions(trials_of: Build, scores_of: Build, seed_spec: Spec) -> None:
     """Of nothing, completion, errors, percentiles and composite are 0 and consistency is 1."""
     outcomes = with_counted_latency(trial_outcomes(trials_of([]), scores_of([])), seed_spec())
-    rows = with_group_counts(outcomes, by=["scorer"])
+    windows = [f"{name}_{count}" for name in ("task", "repeat") for count in ("trials", "graded", "passed")]
+    firsts = [pl.lit(value=True).alias(f"is_first_of_{name}") for name in ("task", "repeat")]
+    rows = outcomes.with_columns(*(pl.lit(0).alias(name) for name in windows), *firsts).clear()
     chosen = seed_spec()
     of_nothing = rows.select(metric.expr.alias(metric.name) for metric in (*COUNTS, *seed_metrics(chosen)))
     row = with_seed_composite(of_nothing, chosen).collect().row(0, named=True)

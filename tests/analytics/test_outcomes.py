@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from skilleval.analytics.outcomes import trial_outcomes, with_counted_latency, with_group_counts
+from skilleval.analytics.outcomes import trial_outcomes, with_counted_latency
 from skilleval.analytics.spec import AnalysisSpec
 
 Build = Callable[[list[dict[str, Any]]], pl.LazyFrame]
@@ -164,25 +164,3 @@ def test_a_reused_latency_counts_only_if_told(
     outcomes = trial_outcomes(*grid([[1]], latency_ms=9.0, reused_from="earlier"))
     counted = with_counted_latency(outcomes, spec(reused_latency=told)).collect()
     assert counted["counted_latency_ms"].to_list() == [expected]
-
-
-def test_group_counts_stand_beside_each_trial(grid: Grid) -> None:
-    """Each row knows how its task and its repeat did, and one row of each is marked as the first."""
-    rows = with_group_counts(trial_outcomes(*grid([[1, 0], [1, None]])), by=["scorer"]).collect()
-    columns = [
-        "task_id",
-        "repeat",
-        "task_trials",
-        "task_graded",
-        "task_passed",
-        "repeat_graded",
-        "repeat_passed",
-    ]
-    assert rows.sort("task_id", "repeat").select(columns).rows() == [
-        ("t000", 0, 2, 2, 1, 2, 2),
-        ("t000", 1, 2, 2, 1, 1, 0),
-        ("t001", 0, 2, 1, 1, 2, 2),
-        ("t001", 1, 2, 1, 1, 1, 0),
-    ]
-    assert rows["is_first_of_task"].sum() == 2
-    assert rows["is_first_of_repeat"].sum() == 2

@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from skilleval.analytics.slices import by_tag
+from skilleval.analytics.outcomes import trial_outcomes, with_counted_latency
+from skilleval.analytics.slices import by_tag, slices
 from skilleval.analytics.spec import AnalysisSpec, Preset
 from skilleval.analytics.summary import summary
 
@@ -61,3 +62,55 @@ def test_without_tags_there_is_no_row(grid: Grid, spec: Spec) -> None:
     found = by_tag(*grid([[1, 0]]), spec=spec()).collect()
     assert found.height == 0
     assert found.columns[0] == "tag"
+
+
+def sliced(
+    frames: tuple[pl.LazyFrame, pl.LazyFrame], spec: AnalysisSpec, *by: str, **facts: object
+) -> pl.DataFrame:
+    """Slice both frames."""
+    outcomes = with_counted_latency(trial_outcomes(*frames), spec)
+    about = pl.LazyFrame(facts) if facts else None
+    return slices(outcomes, by=by, spec=spec, facts=about).collect()
+
+
+def test_a_family_is_a_tag_or_the_head_of_an_id(trials_of: Build, scores_of: Build, spec: Spec) -> None:
+    """`family:x` wins over the part of the id before its first slash; a task with neither has no family."""
+    rows: list[dict[str, Any]] = [
+        {"task_id": "dates/1", "task_tags": ["family:time"], "trial_id": "1"},
+        {"task_id": "dates/2", "task_tags": ["easy"], "trial_id": "2"},
+        {"task_id": "alone", "trial_id": "3"},
+    ]
+    scores = [{"trial_id": row["trial_id"], "score": 1.0} for row in rows]
+    found = sliced((trials_of(rows), scores_of(scores)), spec(), "family")
+    assert found.select("family", "n_trials").rows() == [("dates", 1), ("time", 1)]
+
+
+def test_a_slice_has_every_metric_of_the_summary(
+    frames: tuple[pl.LazyFrame, pl.LazyFrame], spec: Spec
+) -> None:
+    """Slicing by what all trials share is the summary, beside the name of the slice."""
+    whole = summary(*frames, spec=spec()).collect()
+    for name in ("skill", "mode", "run"):
+        found = sliced(frames, spec(), name)
+        assert found.select(whole.columns).equals(whole)
+        assert found[name].to_list() in (["s"], ["direct"], ["r"])
+
+
+def test_a_column_of_the_condition_can_be_sliced_by(grid: Grid, spec: Spec) -> None:
+    """A model is a part of the condition and a slice at once; where it is not known there is no slice."""
+    named = grid([[1], [0]], model="m", skill_id="a")
+    unnamed = grid([[1], [0]], skill_id="b")
+    both = (pl.concat([named[0], unnamed[0]]), pl.concat([named[1], unnamed[1]]))
+    found = sliced(both, spec(), "model")
+    assert found.select("model", "skill_id", "completion_rate").rows() == [("m", "a", 0.5)]
+
+
+def test_runs_are_sliced_by_what_their_manifests_say(grid: Grid, spec: Spec) -> None:
+    """A fact of a run is a slice of all its trials; with a tag beside it there is a row a combination."""
+    parts = [grid([[1], [0]], run_id=name, task_tags=["t"]) for name in "rq"]
+    scores = pl.concat(
+        [one.with_columns(run_id=pl.lit(name)) for (_, one), name in zip(parts, "rq", strict=True)]
+    )
+    frames = (pl.concat([trials for trials, _ in parts]), scores)
+    found = sliced(frames, spec(), "seed", "tag", run_id=["r", "q"], seed=["1", "2"])
+    assert found.select("seed", "tag", "n_trials").rows() == [("1", "t", 2), ("2", "t", 2)]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,9 +7,10 @@ from samples import skill
 
 from skilleval.analytics.selection import Filters, SelectionSpec, SortKey
 from skilleval.app.history import History, Measured
-from skilleval.app.selecting import Ranking, read_strategy, select, with_options
+from skilleval.app.selecting import Ranking, select
 from skilleval.domain import Skill
-from skilleval.errors import ConfigError, SkillevalError, UsageError
+from skilleval.errors import UsageError
+from skilleval.report.document import MatrixCell
 
 ALL = SelectionSpec(filters=Filters(), sort_by=SortKey.COMPLETION_RATE)
 
@@ -186,78 +186,49 @@ def test_an_empty_history_leaves_everybody_out() -> None:
     assert (ranking.selected, reasons(ranking)) == ((), {"a": ["no finished run evaluated it"]})
 
 
-@pytest.mark.parametrize("name", ["strategy.yaml", "strategy.yml", "strategy.json"])
-def test_a_strategy_is_read_from_yaml_or_json(tmp_path: Path, name: str) -> None:
-    """Every key of the file takes effect; JSON is YAML too."""
-    path = tmp_path / name
-    path.write_text(
-        '{"filters": {"minCompletionRate": 0.8, "maxErrorRate": 0.05, "maxLatencyP95Ms": 900, '
-        '"adapterTypes": ["http"], "requiredTags": ["length"]}, "sortBy": "compositeScore", "order": "asc", "topK": 3}'
+def cells(one: Skill, passed: str) -> tuple[MatrixCell, ...]:
+    """Give how a skill went on tasks, a digit 0 or 1 a task."""
+    return tuple(
+        MatrixCell(
+            skill_id=one.id,
+            skill_version=one.version,
+            condition_id=one.id,
+            scorer="task",
+            task_id=f"t{at}",
+            n=1,
+            n_graded=1,
+            n_passed=int(digit),
+            rate=float(digit),
+            is_flaky=False,
+        )
+        for at, digit in enumerate(passed)
     )
-    limits = Filters(
-        min_completion_rate=0.8,
-        max_error_rate=0.05,
-        max_latency_p95_ms=900,
-        adapter_types=("http",),
-        required_tags=("length",),
+
+
+def test_chances_of_ranks_are_told_of_those_that_meet_the_filters() -> None:
+    """Draws of the shared tasks say how sure the order is; who was left out takes no part in them."""
+    skills = [skill(name) for name in "abc"]
+    went = {"a": "111101", "b": "101011", "c": "000000"}
+    history = History(
+        tuple(measured(one, went[one.id].count("1") / 6, tasks=cells(one, went[one.id])) for one in skills)
     )
-    assert read_strategy(path) == SelectionSpec(
-        filters=limits, sort_by=SortKey.COMPOSITE_SCORE, descending=False, top_k=3
-    )
+    spec = SelectionSpec(filters=Filters(min_completion_rate=0.5), sort_by=SortKey.COMPLETION_RATE)
+    ranking = select(skills, history, spec=spec)
+    rows = {row["skill_id"]: row for row in ranking.rows}
+    assert rows["a"]["p_best"] + rows["b"]["p_best"] == pytest.approx(1)
+    assert rows["a"]["p_best"] > 0.6
+    assert (rows["b"]["n_shared_tasks"], rows["b"]["is_level"]) == (6, True)
+    assert (rows["c"]["p_best"], rows["c"]["rank_low"]) == (None, None)
+    assert ranking.facts()["ranks_method"].startswith("10,000 draws of the tasks")
+    assert select(skills[::-1], history, spec=spec).rows == ranking.rows
 
 
-@pytest.mark.parametrize("text", ["", "sortBy: completionRate\n", "topK: 0\n", "filters: {}\n"])
-def test_what_a_strategy_leaves_out_asks_for_nothing(tmp_path: Path, text: str) -> None:
-    """A file without filters is fine; 0 takes all."""
-    path = tmp_path / "strategy.yaml"
-    path.write_text(text)
-    assert read_strategy(path) == read_strategy(None) == ALL
-
-
-@pytest.mark.parametrize(
-    ("text", "key", "hint"),
-    [
-        ("filter: {}", "filter", "did you mean filters?"),
-        ("filters: {minCompletion: 0.5}", "filters.minCompletion", "did you mean minCompletionRate?"),
-        ("filters: {minCompletionRate: 1.5}", "filters.minCompletionRate", ""),
-        ("filters: {minCompletionRate: .nan}", "filters.minCompletionRate", ""),
-        ("filters: {maxLatencyP95Ms: .inf}", "filters.maxLatencyP95Ms", ""),
-        ("filters: {minCompletionRate: high}", "filters.minCompletionRate", ""),
-        ("sortBy: latencies", "sortBy", "did you mean latency?"),
-        ("topK: -1", "topK", ""),
-        ("topK: 1.5", "topK", ""),
-    ],
-)
-def test_es15_a_wrong_strategy_is_refused_with_the_place(
-    tmp_path: Path, text: str, key: str, hint: str
-) -> None:
-    """Unknown keys get the nearest right one; numbers that compare with nothing are refused."""
-    path = tmp_path / "strategy.yaml"
-    path.write_text(text)
-    with pytest.raises(ConfigError) as caught:
-        read_strategy(path)
-    (problem,) = caught.value.problems
-    assert (problem.where, problem.key, problem.hint) == (str(path), key, hint)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("a.yaml", "- 1"), ("a.yaml", "a: ["), ("a.json", "{"), ("no.yaml", None)]
-)
-def test_what_is_no_strategy_is_refused(tmp_path: Path, name: str, text: str | None) -> None:
-    """A list, broken YAML, broken JSON and no file at all."""
-    if text is not None:
-        (tmp_path / name).write_text(text)
-    with pytest.raises(SkillevalError):
-        read_strategy(tmp_path / name)
-
-
-def test_options_win_over_the_strategy() -> None:
-    """A threshold and a number on the command line take the place of those in the file."""
-    spec = SelectionSpec(filters=Filters(min_completion_rate=0.9), sort_by=SortKey.LATENCY, top_k=3)
-    assert with_options(spec, min_completion=None, top_k=None) == spec
-    changed = with_options(spec, min_completion=0.0, top_k=0)
-    assert (changed.filters.min_completion_rate, changed.top_k, changed.sort_by) == (
-        0.0,
-        None,
-        SortKey.LATENCY,
+def test_latencies_under_different_loads_are_warned_of() -> None:
+    """Figures of runs with one concurrency are compared without a word."""
+    one, other = skill("a"), skill("b")
+    alike = [measured(each, 0.5, concurrency=(4, 4)) for each in (one, other)]
+    assert select([one, other], History(tuple(alike)), spec=ALL).caveats == ()
+    apart = (alike[0], measured(other, 0.5, concurrency=(1, 2)))
+    assert select([one, other], History(apart), spec=ALL).caveats == (
+        "the runs had different concurrency (1–2, 4): their latencies cannot be compared",
     )

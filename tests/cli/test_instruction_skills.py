@@ -254,6 +254,53 @@ def test_a_config_of_agent_skills_eval_is_taken_over(run: Run, server: ModelServ
     assert set(trials["mode"]) == {"with_skill", "without_skill"}
 
 
+def test_parameters_of_an_agent_skills_eval_config_reach_the_model(
+    run: Run, folder: Path, server: ModelServer
+) -> None:
+    """`targetParams` and `judgeParams` are sent with each request, beside what is shipped."""
+    config = {
+        "root": "./skills",
+        "target": "scripted",
+        "judge": "grader",
+        "baseUrl": server.base_url,
+        "targetParams": {"max_tokens": 77},
+        "judgeParams": {"max_tokens": 99},
+    }
+    (folder / "agent-skills-eval.yaml").write_text(json.dumps(config))
+    done = run("eval", "-c", "agent-skills-eval.yaml", "model.api_key_env=''", "--json")
+    assert done.code == 0, done.err
+    assert {json.loads(one)["max_tokens"] for one in rows(done, "trials")["request"]} == {77}
+    config = json.loads((done.run_folder() / "manifest.json").read_text())["config"]
+    assert config["scorers"]["task"]["evals"]["llm_judge"]["params"] == {"temperature": 0, "max_tokens": 99}
+
+
+def test_a_parameter_without_a_plus_is_answered_with_what_to_write(run: Run, server: ModelServer) -> None:
+    """A new key of an open mapping is written behind a plus, and the error shows how."""
+    done = run(*arguments(server, "model.params={temperature: 0}"))
+    assert (done.code, "+model.params.temperature=VALUE" in done.err) == (2, True)
+    assert run(*arguments(server, "+model.params.temperature=0", "--dry-run")).code == 0
+
+
+def test_a_dry_run_counts_arms_and_names_who_would_be_asked(run: Run, server: ModelServer) -> None:
+    """The factors of the trials multiply to their number, and both models are named with their place."""
+    done = run(*arguments(server, "--baseline", "--runs", "3", "--dry-run", judge="grader"))
+    assert "trials:     12 = 1 × 2 × 2 × 3 (skills × arms × tasks × repeats)" in done.out
+    assert f"model:      scripted at {server.base_url}" in done.out
+    assert f"judge:      grader at {server.base_url}" in done.out
+
+
+def test_cases_of_several_skills_are_no_product_of_all_skills(
+    run: Run, folder: Path, server: ModelServer
+) -> None:
+    """Each skill is tried on its own cases, so that the factors leave the skills out."""
+    other = folder / "skills" / "latin"
+    (other / "evals").mkdir(parents=True)
+    (other / "SKILL.md").write_text(SKILL.replace("greek", "latin"))
+    (other / "evals" / "evals.json").write_text(json.dumps({**EVALS, "skill_name": "latin"}))
+    done = run(*arguments(server, "--baseline", "--dry-run"))
+    assert "trials:     8 = 2 × 4 × 1 (arms × tasks × repeats)" in done.out
+
+
 def test_instruction_skills_need_a_model(run: Run) -> None:
     """Without one the error says how to name it, whichever way the skills were found."""
     bare = run("eval", "./skills")
@@ -265,7 +312,7 @@ def test_instruction_skills_need_a_model(run: Run) -> None:
 def test_nothing_chosen_is_an_error(run: Run, server: ModelServer) -> None:
     """Globs that choose no skill end with an error, not with a pass."""
     done = run(*arguments(server, "--include", "nothing/**"))
-    assert (done.code, "nothing/**" in done.err) == (2, True)
+    assert (done.code, 'expected a skill that fits "nothing/**"' in done.err) == (2, True)
 
 
 @pytest.mark.parametrize(

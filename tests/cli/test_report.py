@@ -15,28 +15,6 @@ RIGHT = {"output": {"result": 1}}
 WRONG = {"output": {"result": 2}}
 
 
-def test_two_runs_are_compared_row_by_row(run: Run, replayed: Replayed) -> None:
-    """A drop from 1 to 0.5 is −0.5 in the table, in Markdown and in JSON, with what limits the comparison."""
-    first = run("eval", *replayed({"t1": RIGHT, "t2": RIGHT}), "--json").document
-    second = run("eval", *replayed({"t1": RIGHT, "t2": WRONG}), "runner.concurrency=1", "--json").document
-    done = run("report", "diff", first["run_id"], second["reports"]["json"], "--json")
-    assert done.code == 0, done.err
-    (row,) = done.document["rows"]
-    assert (row["side"], row["completion_rate_delta"]) == ("both", -0.5)
-    assert any("concurrency (4 and 1)" in warning for warning in done.document["warnings"])
-    assert [task["task_id"] for task in row["broke"]] == ["t2"]
-    assert row["mended"] == []
-    shown = run("report", "diff", first["run_id"], "latest", "--label-a", "main", "--label-b", "branch")
-    assert "broke (1 task): t2 1/1 → 0/1" in shown.out
-    assert "\u22120.5" in shown.out
-    assert "branch" in shown.out
-    written = run("report", "diff", first["run_id"], "latest", "--output", "diff.md")
-    text = (written.folder / "diff.md").read_text()
-    assert "| completion | 1" in text
-    assert "| \u22120.5 |" in text
-    assert "- broke (1 task): t2 1/1 → 0/1" in text
-
-
 def test_a_run_that_is_not_there_is_named(run: Run, replayed: Replayed) -> None:
     """Neither a run nor a report: exit 2 with what there is."""
     run("eval", *replayed({"t1": RIGHT, "t2": RIGHT}))

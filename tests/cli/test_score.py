@@ -175,3 +175,65 @@ def test_a_diff_with_the_scored_run_does_not_blame_the_analysis(counted: Counted
     assert done.code == 0, done.err
     assert "reused_latency" not in done.out
     assert "analysed differently" not in done.out
+
+
+def labels(counted: Counted, text: str) -> str:
+    """Write labels; give the override that names them."""
+    path = counted.root / "labels.csv"
+    path.write_text(text)
+    return f"scorers.labels.path={path}"
+
+
+def test_scoring_by_several_ends_with_how_far_they_agree(counted: Counted) -> None:
+    """Scorers of different strictness, and people whose labels the others are held against; no skill is called."""
+    first = counted.evaluated("--runs", "2").document
+    calls = counted.n_calls
+    path = labels(
+        counted, "task_id,repeat,passed,rater\nt1,,1,ann\nt1,,1,bob\nt1,,0,cy\nt2,0,0,ann\nt2,1,1,ann\n"
+    )
+    done = counted.scored("scorer=[exact,contains,labels]", path)
+    assert (done.code, counted.n_calls) == (0, calls)
+    shown = said("report", "show", done.document["run_dir"], "--view", "agreement", "--json").document
+    assert shown["raters"] == ["contains", "exact", "labels"]
+    pair = next(one for one in shown["pairs"] if (one["rater_a"], one["rater_b"]) == ("exact", "labels"))
+    assert (pair["n_both"], pair["n_both_passed"], pair["n_only_a"], pair["kappa"]) == (4, 3, 1, 0)
+    held = {one["judge"]: one for one in shown["calibration"]}
+    assert (held["exact"]["sensitivity"], held["exact"]["specificity"], held["exact"]["bias"]) == (1, 0, 0.25)
+    assert [(one["rater_a"], one["rater_b"]) for one in shown["people"]] == [
+        ("labels:ann", "labels:bob"),
+        ("labels:ann", "labels:cy"),
+        ("labels:bob", "labels:cy"),
+    ]
+    assert [one["task_id"] for one in shown["tasks"]] == ["t2"]
+    plain = said("score", first["run_dir"], "scorer=[exact,contains,labels]", path).out
+    assert "How far the scorers agree:" in plain
+    assert "The scorers held against the labels:" in plain
+    assert "How far the people behind the labels agree:" in plain
+
+
+def test_labels_of_unknown_tasks_are_refused_before_anything_is_scored(counted: Counted) -> None:
+    """They are named, and no run is written."""
+    counted.evaluated()
+    done = counted.scored("scorer=labels", labels(counted, "task_id,passed\nt7,1\n"))
+    assert done.code == 2
+    assert "t7" in done.err
+    assert len(list((counted.root / "out").glob("*"))) == 1
+    missing = counted.scored("scorer=labels")
+    assert (missing.code, "scorers.labels.path=FILE" in missing.err) == (2, True)
+
+
+def test_other_labels_are_not_mistaken_for_the_old_ones(counted: Counted) -> None:
+    """The same scorer on the same attempts judges anew when the file says something else."""
+    counted.evaluated()
+    for passed, rate in (("1", 1.0), ("0", 0.0)):
+        done = counted.scored("scorer=labels", labels(counted, f"task_id,passed\nt1,{passed}\n"))
+        (row,) = done.document["summary"]
+        assert (row["completion_rate"], row["n_ungraded"]) == (rate, 1)
+
+
+def test_a_run_of_one_scorer_has_no_agreement_to_show(counted: Counted) -> None:
+    """The message says how to get one."""
+    counted.evaluated("scorer=exact")
+    done = said("report", "show", "latest", "--store", counted.root / "out", "--view", "agreement")
+    assert done.code == 2
+    assert "skilleval score RUN" in done.err

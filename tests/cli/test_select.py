@@ -171,3 +171,59 @@ def test_a_run_that_was_cut_short_does_not_count(project: Project, tmp_path: Pat
     done = said("select", "--from", project.skills, "--store", tmp_path, "--json")
     assert done.code == 4
     assert "did not come to its end" in done.err
+
+
+def test_a_selection_is_a_skill_set_that_eval_runs(run: Run, folder: Path, project: Project) -> None:
+    """The written file is chosen by its name, and exactly the selected skills are evaluated."""
+    output = "conf/skill_set/best.yaml"
+    done = run(
+        "select", "--from", project.skills, "--store", project.store, "--min-completion", "0.5",
+        "--output", output,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "next: skilleval eval skill_set=best" in done.out
+    text = (folder / output).read_text()
+    assert text.startswith("# Selected by skilleval select, on custom@0.0.0, judged by task")
+    again = run("eval", "skill_set=best", "--tasks", project.tasks, "--json")
+    assert again.code == 0, again.err
+    assert {row["skill_id"] for row in again.document["summary"]} == {"right", "half"}
+
+
+def test_a_single_skill_file_can_be_selected_from(project: Project) -> None:
+    """--from takes a skill.json as well as a folder."""
+    one = project.skills / "right" / "skill.json"
+    done = said("select", "--from", one, "--store", project.store, "--json")
+    assert [row["skill_id"] for row in done.document["skills"]] == ["right"]
+
+
+def test_how_sure_the_order_is_and_who_is_on_the_front_is_shown(project: Project, tmp_path: Path) -> None:
+    """Chances of ranks, merit and the front stand beside the figures; ties are marked."""
+    strategy = tmp_path / "strategy.yaml"
+    strategy.write_text("weights: {completion_rate: 1}\nlimits: {completion_rate: {max: 0.9}}\n")
+    select = ["select", "--from", project.skills, "--store", project.store]
+    plain = said(*select, "--json").document
+    assert [row["p_best"] for row in plain["skills"]] == [1.0, 0.0, 0.0]
+    assert [row["rank_low"] for row in plain["skills"]] == [1, 2, 3]
+    assert plain["skills"][0]["on_front"] is True
+    weighed = said(*select, "--strategy", strategy, "--json").document
+    assert [(row["skill_id"], row["merit"]) for row in weighed["skills"]] == [
+        ("half", 0.5),
+        ("wrong", 0.0),
+        ("right", None),
+    ]
+    assert weighed["skills"][2]["reasons"] == ["completion_rate 1.0 is above 0.9"]
+    assert weighed["strategy"]["weights"] == {"completion_rate": 1}
+    assert "merit 0.5" in said(*select, "--strategy", strategy).out
+
+
+def test_skills_that_do_the_same_share_a_place(project: Project, tmp_path: Path) -> None:
+    """An equals sign says that only the name decided who stands above."""
+    write_skill(tmp_path / "skills", "twin")
+    write_skill(tmp_path / "skills", "right", tags=["good"])
+    store = tmp_path / "runs"
+    said("eval", tmp_path / "skills", "--tasks", project.tasks, "--output-dir", store, "--json")
+    out = said("select", "--from", tmp_path / "skills", "--store", store, "--top-k", "1").out
+    rows = [line.split("\t") for line in out.splitlines()[2:]]
+    assert sorted(row[1] for row in rows) == ["right", "twin"]
+    assert rows[0][0] == "1="
+    assert "rank 2 is beyond the first 1, though level with the last of them" in rows[1][-1]

@@ -63,7 +63,8 @@ def test_a_setting_is_given_resolved(request_for: RequestFor) -> None:
 def test_all_settings_below_a_key_are_given(request_for: RequestFor) -> None:
     """A key with settings below it gives those, behind the option that is chosen."""
     keys = [one.key for one in setting(request_for(), "gate")]
-    assert keys == ["gate", "gate.min_completion", "gate.exit_on_fail", "gate.fail_on_error"]
+    leaves = ("min_completion", "exit_on_fail", "fail_on_error", "rules")
+    assert keys == ["gate", *(f"gate.{leaf}" for leaf in leaves)]
 
 
 @pytest.mark.usefixtures("project_file")

@@ -40,7 +40,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
 }
 """Kind → what is expected, an output that passes, and one that fails."""
 
-OF_ATTEMPTS = {"llm_judge", "tool_calls", "script", "files"}
+OF_ATTEMPTS = {"llm_judge", "tool_calls", "script", "files", "labels"}
 """Those that look at more of an attempt than its answer; their own tests say when they pass."""
 
 

@@ -99,7 +99,7 @@ def test_parts_of_different_kinds_are_not_compared_key_by_key() -> None:
     """Options of another sandbox are other options; the row says which sandbox it was."""
     found = said(row={"sandbox": "process"}, config=changed("sandbox", kind="process", env=[]))
     assert found == [
-        "the runs had different sandboxes (none and process): what one of them alone had is new or removed"
+        "the runs had different sandboxes (none and process): a difference may be theirs, not the skill's"
     ]
 
 

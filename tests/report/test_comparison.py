@@ -1,74 +1,89 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from reports import CALCULATOR, MANIFEST, report_of
+from diffs import BESIDE, FLIP, diff_of, row_of
+from reports import CALCULATOR, HOSTILE, MANIFEST, report_of
 from rich.console import Console
 
-from skilleval.report.comparison import Comparison, markdown, table, warnings
-
-METRICS = ("completion_rate", "partial_score", "error_rate", "consistency", "p95_ms", "composite")
-TASK = {
-    "task_id": "a|b",
-    "n_passed_before": 3,
-    "n_graded_before": 3,
-    "n_passed_after": 0,
-    "n_graded_after": 3,
-}
+from skilleval.report.comparison import markdown, table, warnings
+from skilleval.report.diff_document import Diff
+from skilleval.report.diff_html import render
 
 
-def row(**values: Any) -> dict[str, Any]:
-    """Give a compared row as `deltas` gives it."""
-    sided = {
-        f"{name}_{side}": 0.5 for name in (*METRICS, "ci_low", "ci_high") for side in ("before", "after")
-    }
-    told = {
-        f"{name}_{side}": text
-        for name, text in (("skill_version", "1.0.0"), ("skill_digest", "abcdef0123"))
-        for side in ("before", "after")
-    }
-    named = {"skill_id": "s", "scorer": "exact", "benchmark_id": "b", "side": "both"}
-    return {**named, **sided, **told, **{f"{name}_delta": 0.0 for name in METRICS}, **values}
-
-
-def comparison(*rows: dict[str, Any]) -> Comparison:
-    """Give a comparison without warnings."""
-    return Comparison(before="main", after="branch", rows=rows, warnings=())
-
-
-def printed(shown: Comparison) -> str:
+def printed(shown: Diff) -> str:
     """Give what a terminal shows."""
-    console = Console(width=200, record=True, file=None, quiet=False)
+    console = Console(width=200)
     with console.capture() as captured:
         console.print(table(shown))
     return captured.get()
 
 
-def test_tasks_that_changed_stand_under_the_metrics_of_their_row() -> None:
-    """Terminal and Markdown say which tasks broke, foreign text made safe; without any nothing is added."""
-    one = comparison(row(broke=[TASK], mended=[]))
-    assert "broke (1 task): a|b 3/3 → 0/3" in printed(one)
-    assert "\n\n- broke (1 task): " in markdown(one)
+def test_the_verdict_comes_first_then_flips_then_figures() -> None:
+    """Terminal, Markdown and HTML say the same in the same order."""
+    one = diff_of(row_of(), warnings=("the runs differ",))
+    for text in (printed(one), markdown(one), render(one)):
+        assert "▲ the runs differ" in re.sub(r"</?span[^>]*>", "", text)
+        places = [text.index(part) for part in ("✕ regressed: −8.3 pp", "dates-07", "completion ↑")]
+        assert places == sorted(places)
+
+
+def test_figures_stand_with_both_sides_and_their_direction() -> None:
+    """Points, interval, p, tasks that moved, and plain metrics with the better direction."""
+    lines = [re.sub(r"\s+", " ", line).strip() for line in printed(diff_of(row_of())).splitlines()]
+    metric = "completion ↑ 0.9 0.817 −8.3 pp [−14.1, −2.5] 0.004 0.004 0.004 0 / 38 / 3 ✕ regressed"
+    assert metric in lines
+    assert "composite ↑ 0.412 0.874 +0.462 – – – – – better" in lines
+    lower = BESIDE | {"metric": "p95_ms", "better": "lower", "before": 900.0, "after": 450.0, "delta": -450.0}
+    assert "p95 ↓" in printed(diff_of(row_of(beside=(lower,))))
+
+
+def test_a_run_compared_with_itself_shows_no_table() -> None:
+    """Where nothing flipped, moved or is missing, the sentence is all there is to say in a terminal."""
+    still = dict.fromkeys(("n_better", "n_worse"), 0)
+    same = row_of(flips=(), metrics=({**row_of().metrics[0], **still},), sentence="unchanged: all")
+    assert "completion ↑" not in printed(diff_of(same))
+    assert "completion ↑" in markdown(diff_of(same))
+
+
+def test_tasks_that_are_not_compared_are_listed() -> None:
+    """Each reason has its tasks; rows that one run alone has are named."""
+    one = diff_of(row_of(left_out={"added": ("n1", "n2")}), row_of(side="new", name="young 1.0.0"))
+    for text in (printed(one), markdown(one), render(one)):
+        assert "n1, n2" in text
+        assert "new: young 1.0.0" in text
+
+
+def test_foreign_text_stays_text_everywhere() -> None:
+    """What a skill said is escaped in HTML and Markdown and spelled out in a terminal; the page has no script."""
+    one = diff_of(row_of(flips=(FLIP | {"why": HOSTILE, "task_id": "a|b"},)))
+    page = render(one)
+    assert "<script" not in page
+    assert "default-src &#39;none&#39;" in page
+    assert "script-src" not in page
     assert "a&#124;b" in markdown(one)
-    assert "broke" not in printed(comparison(row())) + markdown(comparison(row()))
+    assert "\x1b" not in printed(one)
 
 
-def test_rows_of_one_name_are_told_apart_by_their_content() -> None:
-    """Two contents of one version have two headings; a single one needs no digest."""
-    twins = comparison(row(), row(skill_digest_before="9999999999", skill_digest_after="8888888888"))
-    text = markdown(twins)
-    assert "s 1.0.0 · exact · b · content abcdef01\n" in text.replace("`", "")
-    assert "content 99999999 → 88888888" in text
-    assert "content" not in markdown(comparison(row()))
+def test_the_document_holds_the_verdict_first() -> None:
+    """JSON begins with schema and verdict, and has every row of every frame."""
+    found = diff_of(row_of()).to_json()
+    assert list(found)[:2] == ["schema", "verdict"]
+    assert found["rows"][0]["flips"][0]["task_id"] == "dates-07"
+
+
+def test_sandboxes_of_one_name_may_enforce_different_things() -> None:
+    """What only one side enforced is named."""
+    sandboxes = [MANIFEST["sandbox"] | {"guarantees": names} for names in (["cpu", "network"], ["cpu"])]
+    before, after = (report_of(CALCULATOR, manifest=MANIFEST | {"sandbox": one}) for one in sandboxes)
+    assert "the sandbox none did not enforce the same on both sides (network)" in warnings(before, after)
 
 
 def test_the_same_run_is_said_to_be_the_same() -> None:
     """A comparison of a run with itself warns of that and of nothing that differs."""
     one = report_of(CALCULATOR, manifest=MANIFEST)
-    assert warnings(one, one) == (
-        "both sides are the same run",
-        "differences are plain: whether they could be chance is not tested here",
-    )
+    assert warnings(one, one) == ("both sides are the same run",)
 
 
 def test_what_the_runs_did_not_share_is_warned_of() -> None:

@@ -30,6 +30,27 @@ def manifest_with(**runner: object) -> dict[str, object]:
     return MANIFEST | {"config": {"runner": runner}}
 
 
+def test_models_are_named_with_their_place() -> None:
+    """Who was asked and who judged stands among the origins; nobody is named where nobody was asked."""
+    model = {"kind": "openai", "name": "small", "base_url": "http://127.0.0.1:1/v1"}
+    judge, nobody = {"kind": "same", "name": "grader"}, {"kind": "none"}
+    config = {"config": {"model": model, "judge": judge, "second_judge": nobody}}
+    found = dict(origins(report_of(CALCULATOR, manifest=MANIFEST | config)))
+    assert found["model"] == "small at http://127.0.0.1:1/v1"
+    assert found["judge"] == "grader, asked as the model is"
+    assert "second judge" not in found
+    none = {"config": {"model": nobody, "judge": {"kind": "same", "name": None}, "second_judge": nobody}}
+    assert not {"model", "judge"} & dict(origins(report_of(CALCULATOR, manifest=MANIFEST | none))).keys()
+
+
+def test_a_model_that_is_asked_has_no_process_to_tell_of() -> None:
+    """Of trials that only asked a model nothing is said about processes."""
+    observed = MANIFEST | {"observed": {"isolation": ["worker"]}}
+    asked = report_of(CALCULATOR | {"adapter": "chat"}, manifest=observed)
+    assert "isolation" not in dict(origins(asked))
+    assert "isolation" in dict(origins(report_of(CALCULATOR, manifest=observed)))
+
+
 def test_a_serial_latency_is_said_where_every_format_shows_it() -> None:
     """The line under the title says how it was measured; the usual way is said among the origins only."""
     serial = report_of(CALCULATOR, manifest=manifest_with(latency="serial", concurrency=8))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from reports import CALCULATOR, HOSTILE, demo_report, report_of
 from rich.console import Console
 
 from skilleval.report import WRITERS
+from skilleval.report.cases import skill_cases
+from skilleval.report.causes import skill_causes
 from skilleval.report.document import Report
 from skilleval.report.terminal import table
 from skilleval.report.uplift_tables import (
@@ -143,14 +146,72 @@ def test_long_tables_are_cut_in_markdown() -> None:
 
 
 def test_a_terminal_says_what_the_skills_add() -> None:
-    """The table, the sentence, the caveats, the assertions counted and the judges, in this order."""
+    """First the table, the caveats and the assertions counted, then the arms, then the judges."""
     lines = printed(arm_report(uplift=[UPLIFT | {"n_repeats": 1}]))
     start = lines.index("What the skills add:")
-    assert lines[start + 1].split()[:3] == ["skill", "baseline", "cases"]
-    assert lines[start + 4].startswith("✓ csv-totals adds +0.42 [+0.21, +0.63] (12 cases, 1 repeat)")
-    assert lines[start + 5].startswith("  ▲ one repeat")
-    assert lines[start + 6] == "assertions: 1 only with"
+    assert lines[start + 1].split()[:4] == ["skill", "finding", "baseline", "cases"]
+    assert lines[start + 3].startswith("csv-totals  ✓ helps")
+    assert lines[start + 4].startswith("▲ csv-totals: one repeat")
+    assert lines[start + 5] == "assertions: 1 only with"
+    assert lines[start + 7].split()[0] == "skill"
     assert any(line.startswith("  judge judge-1 · scorer evals · calls 72") for line in lines)
+
+
+def test_many_skills_share_a_line_of_what_is_true_of_all() -> None:
+    """A caveat is told once with the skills that it is about, or as one of all."""
+    few = {"finding": "inconclusive", "n_wins": 1, "n_repeats": 1}
+    rows = [UPLIFT | {"skill_id": f"s{i}", "n_repeats": 1} for i in range(3)]
+    lines = printed(arm_report(uplift=[*rows, UPLIFT | few | {"skill_id": "t"}]))
+    assert sum("one repeat" in line for line in lines) == 1
+    assert any(line.startswith("▲ all 4: one repeat") for line in lines)
+    assert any(line.startswith("▲ t: only 1 case moved") for line in lines)
+
+
+def test_the_finding_stands_beside_the_name_and_short_times_are_milliseconds() -> None:
+    """What matters most is not the column that a narrow page cuts off, and no time is written with leading zeros."""
+    found = uplift_table(arm_report(uplift=[UPLIFT | {"seconds_difference": -0.000352}]))
+    assert found is not None
+    assert found.header[:3] == ("skill", "finding", "baseline")
+    assert dict(zip(found.header, found.rows[0], strict=True))["Δ time"] == "−0.352 ms"
+
+
+def test_a_price_that_is_not_known_is_a_dash_with_a_reason() -> None:
+    """The note under the judges names the model without a price, and is silent where all are known."""
+    unknown = judge_table(arm_report(spend=[SPEND | {"cost_usd": None}]))
+    known = judge_table(arm_report(spend=[SPEND]))
+    assert unknown is not None
+    assert known is not None
+    assert unknown.note.endswith("USD is a dash where no price is known: judge-1.")
+    assert "dash" not in known.note
+
+
+@pytest.mark.parametrize("name", ["html", "markdown"])
+def test_what_the_skills_add_comes_before_how_the_arms_did(name: str) -> None:
+    """A document answers the question of the run first, as its verdict does."""
+    text = WRITERS[name].render(arm_report())
+    assert text.index("What the skills add") < text.index("tasks × repeats")
+
+
+def test_failed_trials_say_of_which_arm_they_are() -> None:
+    """Two arms of one skill have headings of their own; a run without arms names none."""
+    report = dataclasses.replace(
+        demo_report(),
+        summary=tuple({**row, "mode": f"mode-{i}"} for i, row in enumerate(demo_report().summary)),
+    )
+    arms = {one.arm for one in skill_cases(report)}
+    assert "" not in arms
+    assert len(arms) > 1
+    assert all(arm in WRITERS[name].render(report) for arm in arms for name in ("html", "markdown"))
+    assert {one.arm for one in skill_cases(demo_report())} == {""}
+
+
+def test_why_a_baseline_fails_is_not_listed() -> None:
+    """What the model lacks without the skill is what the skill is there for."""
+    compared = arm_report()
+    alone = dataclasses.replace(compared, uplift=())
+    without = [one.name for one in skill_causes(alone) if "without_skill" in one.name]
+    assert [one.name for one in skill_causes(compared) if "without_skill" in one.name] == []
+    assert without or not skill_causes(alone)
 
 
 def test_a_narrow_terminal_gets_the_sentences_only() -> None:

@@ -8,7 +8,13 @@ import pytest
 from arm_frames import UPLIFT, arm_report
 from reports import CALCULATOR, FLAKY, WRONG, demo_report, report_of
 
-from skilleval.analytics.spec import AnalysisSpec, CompositeWeights, Preset, ScoringMethod
+from skilleval.analytics.spec import (
+    AnalysisSpec,
+    CompositeWeights,
+    IntervalMethod,
+    Preset,
+    ScoringMethod,
+)
 from skilleval.analytics.summary import summary
 from skilleval.errors import ResultsError
 from skilleval.report import WRITERS
@@ -33,6 +39,9 @@ SPEC = AnalysisSpec(
     seed=0,
     serial_latency=False,
     reused_latency=False,
+    interval=IntervalMethod.AGRESTI_COULL_T,
+    family=None,
+    resamples=1000,
 )
 
 

@@ -18,7 +18,7 @@ from skilleval.config.compose.placement import check_placement
 from skilleval.config.compose.session import Sources, loader_of, read_sources
 from skilleval.config.request import Request
 from skilleval.config.settings import PARTS, SCORERS, Settings
-from skilleval.config.trees import at, covers, leaves, siblings
+from skilleval.config.trees import at, covers, is_open, leaves, siblings
 from skilleval.config.wording import in_plain_words
 from skilleval.errors import ConfigError, Problem
 from skilleval.strict import nearest
@@ -27,6 +27,7 @@ _HINTS = {
     "skill_set.paths": "name skills with --skills PATH, or choose skill_set=examples",
     "benchmark.name": "name one with --benchmark ID or --benchmark FILE",
     "adapter.path": "name the recorded attempts with adapter.path=FILE",
+    "scorers.labels.path": "name the file of labels with scorers.labels.path=FILE",
 }
 
 
@@ -250,4 +251,8 @@ def _parts(values: Mapping[str, Any]) -> list[str]:
 def _unknown_leaves(path: str, values: Mapping[str, Any], known: Mapping[str, Any]) -> list[str]:
     theirs = [key for key, _ in leaves(at(known, path), path)]
     ours = [key for key, _ in leaves(at(values, path), path)]
-    return [key for key in ours if not any(covers(one, key) or covers(key, one) for one in theirs)]
+    return [
+        key
+        for key in ours
+        if not any(covers(one, key) or covers(key, one) for one in theirs) and not is_open(known, key)
+    ]

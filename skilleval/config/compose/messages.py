@@ -20,7 +20,7 @@ from skilleval.config.compose.overrides import overridden_groups, parse_override
 from skilleval.config.compose.phrases import Phrase, hydra_phrase
 from skilleval.config.compose.session import Sources, loader_of
 from skilleval.config.request import EXPERIMENT
-from skilleval.config.trees import covers, siblings
+from skilleval.config.trees import covers, is_open, siblings
 from skilleval.errors import ConfigError, Problem
 from skilleval.strict import nearest
 
@@ -148,9 +148,11 @@ def _unknown_key(
     if "defaults list" in text:  # a group is meant, not a key
         groups = {subtree: group for group, subtree in SUBTREES.items()}
         names = [groups.get(name, name) for name in names]
-    hint = (
-        nearest(found, names) if names else f"{key.rpartition('.')[0]} is one value, without keys of its own"
-    )
+    above = key.rpartition(".")[0]
+    if is_open(known(), key):
+        hint = f"{above} takes keys of your own behind a plus: +{key}=VALUE"
+    else:
+        hint = nearest(found, names) if names else f"{above} is one value, without keys of its own"
     problem = Problem(where=where, key=key, expected="a known key", found=found, hint=hint)
     return ConfigError("there is no such setting", problems=(problem,))
 
