@@ -75,8 +75,9 @@ def test_alpha_and_item_rest_agree_with_numpy(data: list[list[float]]) -> None:
 
 def test_findings_say_what_to_do() -> None:
     """Dead, ungraded and contrary tasks are told apart, each with a sentence of advice; a good one has none."""
-    good, contrary = [0.0, 0.5, 1.0], [1.0, 0.5, 0.0]
-    columns = [[1.0] * 3, [0.0] * 3, [None] * 3, good, good, contrary]
+    good: list[float | None] = [0.0, 0.5, 1.0]
+    contrary: list[float | None] = [1.0, 0.5, 0.0]
+    columns: list[list[float | None]] = [[1.0] * 3, [0.0] * 3, [None] * 3, good, good, contrary]
     subjects = [[column[number] for column in columns] for number in range(3)]
     found = items(values(*subjects)).collect()
     findings = found["finding"].to_list()

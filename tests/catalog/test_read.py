@@ -301,7 +301,7 @@ def test_ae14_a_pattern_from_elsewhere_is_explained(write_skill_md: Writer, tmp_
     catalog = read_catalog([root], form="instruction", include=["skills/**"])
     (problem,) = catalog.problems
     assert (problem.where, problem.key) == (str(tmp_path / "skills"), "skill_set.include")
-    assert (problem.expected, problem.found) == ("a skill that fits skills/**", "the path tide")
+    assert (problem.expected, problem.found) == ('a skill that fits "skills/**"', "the path tide")
     assert problem.hint.endswith("write ** instead of skills/**")
 
 

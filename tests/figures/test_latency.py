@@ -75,3 +75,13 @@ def test_a_tick_is_a_plain_number_of_milliseconds() -> None:
     ticks = [text for text in re.findall(r">([^<>]+)</text>", drawing) if re.match(r"[\d.]", text)]
     assert {"0.1", "1,000"} <= set(ticks)
     assert not any(re.search(r"\d[mkµ]$", text) for text in ticks)
+
+
+def test_names_that_would_be_cut_stand_below_each_other() -> None:
+    """A legend of long names has one column, and no name is left out, however many there are."""
+    rows = [
+        CALCULATOR | TIMES | {"skill_id": f"one-word-answers-{i}-without_skill", "condition_id": str(i)}
+        for i in range(40)
+    ]
+    legend = spec(*rows)["layer"][0]["encoding"]["stroke"]["legend"]
+    assert (legend["columns"], legend["symbolLimit"]) == (1, 0)
