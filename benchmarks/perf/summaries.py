@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from skilleval.analytics.outcomes import CONDITION_KEYS, trial_outcomes, with_counted_latency
+from skilleval.analytics.outcomes import CONDITION_KEYS, with_counted_latency
 from skilleval.analytics.spec import (
     AnalysisSpec,
     CompositeWeights,
@@ -17,7 +17,8 @@ from skilleval.analytics.spec import (
     Preset,
     ScoringMethod,
 )
-from skilleval.analytics.summary import summary_of
+from skilleval.analytics.summary import summary, summary_of
+from skilleval.app.stored import collected
 
 SPEC = AnalysisSpec(
     preset=Preset.DEFAULT,
@@ -75,13 +76,15 @@ def outcomes_by_us(paths: list[str]) -> dict[str, float]:
 def stored_by_us(paths: list[str]) -> dict[str, float]:
     """Summarise a stored run: its trials are joined with its scores."""
     trials, scores = (pl.scan_parquet(Path(paths[0]) / name / "*.parquet") for name in ("trials", "scores"))
-    return _timed(lambda: _ours(trial_outcomes(trials, scores), pl.QueryOptFlags()))
+    return _timed(lambda: _figures(collected(summary(trials, scores, spec=SPEC), n_trials=1_000_000)))
 
 
 def _ours(outcomes: pl.LazyFrame, flags: pl.QueryOptFlags) -> dict[str, float]:
-    rows = with_counted_latency(outcomes, SPEC)
-    summary = summary_of(rows, by=CONDITION_KEYS, spec=SPEC)
-    found = summary.collect(engine="streaming", optimizations=flags)
+    found = summary_of(with_counted_latency(outcomes, SPEC), by=CONDITION_KEYS, spec=SPEC)
+    return _figures(found.collect(engine="streaming", optimizations=flags))
+
+
+def _figures(found: pl.DataFrame) -> dict[str, float]:
     sums = {"n_passed": pl.col("n_passed").sum(), "mean_rate": pl.col("completion_rate").mean()}
     return found.select(**sums, mean_p95_ms=pl.col("p95_ms").mean()).row(0, named=True)
 

@@ -168,7 +168,13 @@ def _uncertainty(level: float, seed: int) -> tuple[Metric, ...]:
     by_t = tost_p(pl.col("mean"), standard_error(n), n - 1, margin)
     by_count = pl.when(~_IS_RATIO).then(few_moved_p(moved, n, margin))
     needed = tasks_that_decide(
-        mean=pl.col("mean"), sd=pl.col("sd"), n=n, n_moved=moved, margin=margin, level=level
+        mean=pl.col("mean"),
+        sd=pl.col("sd"),
+        n=n,
+        n_moved=moved,
+        margin=margin,
+        level=level,
+        n_compared=pl.len().over("family"),
     )
     return (
         Metric(name="low", expr=low, unit="its own"),
@@ -245,12 +251,20 @@ def _consequences(level: float) -> tuple[Metric, ...]:
 
 
 def _shown(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Turn logarithms back into ratios, and hold differences of shares in [−1, 1]."""
-    ends = [pl.col(name) for name in ("before", "after", "margin", "low", "high", "detectable")]
+    """Turn logarithms back into ratios, and hold differences of shares in [−1, 1].
+
+    Where only a difference beyond 1 would have been found, none would: that is null.
+    """
+    ends = [pl.col(name) for name in ("before", "after", "margin", "low", "high")]
     effect = pl.when(_IS_RATIO).then(pl.col("mean").exp()).otherwise("mean")
+    found = pl.col("detectable")
+    detectable = pl.when(_IS_RATIO).then(found.exp()).when(found <= 1).then(found)
     back = [
-        pl.when(_IS_RATIO).then(end.exp()).otherwise(end.clip(-1.0, 1.0)).alias(end.meta.output_name())
-        for end in ends
+        detectable.alias("detectable"),
+        *(
+            pl.when(_IS_RATIO).then(end.exp()).otherwise(end.clip(-1.0, 1.0)).alias(end.meta.output_name())
+            for end in ends
+        ),
     ]
     spent = ("mean", "sd", "spread", "differences", "n_needed", "lost", "gained")
     return rows.with_columns(*back, effect=effect).drop(spent)

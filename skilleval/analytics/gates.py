@@ -120,7 +120,8 @@ def threshold_checks(summary: pl.LazyFrame, rule: Rule) -> pl.LazyFrame:
     value = pl.col(name).cast(pl.Float64).fill_nan(None)
     margin = value - rule.limit if rule.at_least is not None else rule.limit - value
     known = summary.filter(_fits("skill_id", rule.skill), _fits("scorer", rule.scorer))
-    why = pl.col(_REASONS[name]) if name in _REASONS else pl.lit(None, dtype=pl.String)
+    told = _REASONS.get(name, f"{rule.metric}_ci_method" if rule.bound is not Bound.POINT else None)
+    why = pl.col(told) if told else pl.lit(None, dtype=pl.String)
     said = pl.coalesce(why, pl.lit(f"{name} is not known"))
     return known.with_columns(
         value=value,

@@ -76,6 +76,11 @@ class Ratio:
     whole: pl.Expr
 
 
+def interval_metrics(spec: AnalysisSpec) -> tuple[str, ...]:
+    """Name the metrics that `interval_table` has."""
+    return (*(one.name for one in _ratios(spec)), *(f"p{percent}_ms" for percent in PERCENTS))
+
+
 def interval_table(
     trials: pl.LazyFrame, scores: pl.LazyFrame, *, spec: AnalysisSpec, by: Sequence[str] = CONDITION_KEYS
 ) -> pl.LazyFrame:

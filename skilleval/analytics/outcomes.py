@@ -103,6 +103,16 @@ def trial_outcomes(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
+def conditions(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
+    """Give the conditions and scorers of `trial_outcomes`, without joining a single trial with its scores.
+
+    Grain: one row a distinct value of `CONDITION_KEYS`.
+    """
+    scorers = scores.select("run_id", "scorer").unique()
+    tried = trials.select("run_id", *_CONDITION).unique()
+    return tried.join(scorers, on="run_id", how="left").select(CONDITION_KEYS).unique()
+
+
 def _is_infrastructure() -> pl.Expr:
     return pl.col("status").is_in([status.value for status in Status if status.is_infrastructure])
 

@@ -11,6 +11,7 @@ from skilleval.analytics.distribution import nearest_rank
 from skilleval.analytics.metric import Metric, summarise
 
 _LATENCY = pl.col("counted_latency_ms")
+_N = pl.col("n").cast(pl.Int64)
 _RANKS = pl.Struct({"low": pl.Int64(), "high": pl.Int64(), "coverage": pl.Float64()})
 
 
@@ -65,8 +66,8 @@ def percentile_intervals(
     Values are taken as independent, so that repeats of one task narrow the interval as if they were other tasks.
 
     Grain: one row a `by` × percentile.
-    Columns: `by`, `metric` (`p95_ms`), `estimate`, `low`, `high` (null below the smallest n), `method`, `n`,
-        `n_clusters` (tasks with a latency).
+    Columns: `by`, `metric` (`p95_ms`), `estimate`, `low`, `high` (null below the smallest n, and where both would be
+        the same value), `method`, `n`, `n_clusters` (tasks with a latency).
     """
     return pl.concat([_of_percent(outcomes, by=by, percent=one, level=level) for one in percents])
 
@@ -95,15 +96,23 @@ def _of_percent(outcomes: pl.LazyFrame, *, by: Sequence[str], percent: int, leve
         "order statistics, values taken as independent, coverage {}, level " + f"{level:g}",
         pl.col("coverage").round(4),
     )
+    alike = pl.format(f"no interval: the values around p{percent} are all the same, of {{}}", _N)
     few = f"no interval: p{percent} needs {smallest_n(share, level=level)} values at level {level:g}, there are "
-    none = pl.format(few + "{}", pl.col("n").cast(pl.Int64))
+    none = pl.format(few + "{}", _N)
+    # Values that tie, like whole seconds, would make a point of it, which claims what no interval can.
+    varies = pl.col("high") > pl.col("low")
     return measured.select(
         *by,
         pl.lit(f"p{percent}_ms").alias("metric"),
         "estimate",
-        "low",
-        "high",
-        pl.when(pl.col("low").is_not_null()).then(made).otherwise(none).alias("method"),
+        pl.when(varies).then("low").alias("low"),
+        pl.when(varies).then("high").alias("high"),
+        pl.when(varies)
+        .then(made)
+        .when(pl.col("low").is_not_null())
+        .then(alike)
+        .otherwise(none)
+        .alias("method"),
         "n_clusters",
         "n",
     )

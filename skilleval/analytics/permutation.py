@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 
@@ -29,8 +31,10 @@ def sign_flip_p(differences: pl.Expr, *, seed: int) -> pl.Expr:
 
 
 def _p(differences: np.ndarray, seed: int) -> float:
-    moving = np.sort(differences[np.abs(differences) > _SAME])
-    observed = abs(moving.sum()) - _SAME
+    moved = differences[np.abs(differences) > _SAME]
+    observed = abs(math.fsum(moved)) - _SAME
+    # Signs are drawn anyway, so that sizes are enough: whichever side is the baseline, the p is one and the same.
+    moving = np.sort(np.abs(moved))
     if len(moving) <= MAX_EXACT:
         return float((np.abs(_all_sums(moving)) >= observed).mean())
     return (_drawn_extremes(moving, observed, seed) + 1) / (DRAWS + 1)

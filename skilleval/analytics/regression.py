@@ -1,4 +1,4 @@
-"""Which rows of two runs belong together, and plain differences of their numbers."""
+"""Which conditions of two runs belong together: one rule for comparisons and for gates."""
 
 from __future__ import annotations
 
@@ -9,40 +9,13 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PAIRED_BY = ("skill_id", "scorer", "adapter", "model", "sandbox", "mode", "benchmark_id")
-"""What two rows must share to be a pair; the version of a skill is what may have changed."""
-
-COMPARED = ("completion_rate", "partial_score", "error_rate", "consistency", "p95_ms", "composite")
-"""The metrics whose difference is given."""
-
-_TOLD_APART_BY = ("skill_version", "skill_digest", "benchmark_version")
-"""What tells rows apart that one side has several of, in the order in which it counts."""
-
 MATCHED_BY = ("skill_id", "scorer", "mode", "benchmark_id")
 """What two conditions must share to be compared by `condition_pairs`; anything else may be what has changed."""
 
-MAY_DIFFER = ("model", "adapter", "sandbox", *_TOLD_APART_BY)
+MAY_DIFFER = ("model", "adapter", "sandbox", "skill_version", "skill_digest", "benchmark_version")
 """What tells conditions apart that one side has several of, in the order in which it counts."""
 
-_BESIDE = (*_TOLD_APART_BY, "n_tasks", "n_trials", "n_graded", "ci_low", "ci_high")
 _ROW, _PARTNER = "row", "partner"
-
-
-def deltas(baseline: pl.LazyFrame, candidate: pl.LazyFrame) -> pl.LazyFrame:
-    """Compare two summaries.
-
-    A version is compared with itself, and with another one only where each side has a single row; the same holds for
-    several contents of one version, and for versions of the benchmark. A row without a partner is new or removed.
-
-    Grain: one row a pair, sorted; a row that one side lacks has nulls on that side.
-    Columns: `PAIRED_BY`; for each metric of `COMPARED` `<metric>_before`, `<metric>_after` and `<metric>_delta`
-        (after − before, null where either is not known); versions and counts of both sides; `side`: `both`, `new`
-        or `removed`.
-    """
-    compared = _paired(baseline, candidate, by=PAIRED_BY, apart=_TOLD_APART_BY, carried=(*COMPARED, *_BESIDE))
-    return compared.with_columns(
-        (pl.col(f"{name}_after") - pl.col(f"{name}_before")).alias(f"{name}_delta") for name in COMPARED
-    )
 
 
 def condition_pairs(baseline: pl.LazyFrame, candidate: pl.LazyFrame) -> pl.LazyFrame:

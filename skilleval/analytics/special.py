@@ -21,6 +21,11 @@ def binomial_at_most(k: pl.Expr, n: pl.Expr, p: pl.Expr) -> pl.Expr:
     return pl.when(k >= n).then(1.0).otherwise(_of_rows("betainc", (n - k, k + 1, 1 - p)))
 
 
+def normal_quantile(probability: pl.Expr) -> pl.Expr:
+    """Give the value that a standard normal variable stays below with this chance."""
+    return _of_rows("ndtri", (probability,))
+
+
 def _of_rows(name: str, columns: tuple[pl.Expr, ...]) -> pl.Expr:
     named = [column.cast(pl.Float64).alias(str(place)) for place, column in enumerate(columns)]
 

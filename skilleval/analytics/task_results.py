@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from skilleval.analytics.completion import COMPLETED, share, trial_count
+from skilleval.analytics.flakiness import flip_chance
 from skilleval.analytics.metric import Metric, derive, summarise
 from skilleval.analytics.outcomes import CONDITION_KEYS, TRIAL_KEYS, trial_outcomes, with_counted_latency
 
@@ -46,7 +47,7 @@ def repeat_rates() -> tuple[Metric, ...]:
     n, passed = pl.col("n_graded"), pl.col("n_passed")
     return (
         Metric(name="completion_rate", expr=share(passed, n), unit="share"),
-        Metric(name="flip_rate", expr=share(2 * passed * (n - passed), n * (n - 1)), unit="share"),
+        Metric(name="flip_rate", expr=flip_chance(n, passed), unit="share"),
     )
 
 

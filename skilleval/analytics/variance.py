@@ -12,6 +12,7 @@ from skilleval.analytics.outcomes import CONDITION_KEYS, trial_outcomes
 
 MEASURES = ("completion_rate", "partial_score")
 
+_FLAT = 1e-12
 _N, _SUM, _SQUARES = pl.col("n"), pl.col("sum"), pl.col("squares")
 
 
@@ -66,14 +67,18 @@ _OF_TASK = (
 
 _MEAN = _SUM.sum() / _N.sum()
 
+
+def _seen(squares: pl.Expr) -> pl.Expr:
+    """Give a sum of squares, 0 where it is no more than what rounding leaves of equal values."""
+    return pl.when(squares > _FLAT * _SQUARES.sum()).then(squares).otherwise(0.0)
+
+
 _OF_GROUP = (
     Metric(name="mean", expr=_MEAN, unit="share"),
     Metric(name="n_tasks", expr=pl.len().cast(pl.Int64), unit="tasks"),
     Metric(name="n_trials", expr=_N.sum(), unit="trials"),
-    Metric(name="between", expr=(_N * (_SUM / _N - _MEAN).pow(2)).sum(), unit="squared shares"),
-    Metric(
-        name="within", expr=(_SQUARES - _SUM.pow(2) / _N).sum().clip(lower_bound=0.0), unit="squared shares"
-    ),
+    Metric(name="between", expr=_seen((_N * (_SUM / _N - _MEAN).pow(2)).sum()), unit="squared shares"),
+    Metric(name="within", expr=_seen((_SQUARES - _SUM.pow(2) / _N).sum()), unit="squared shares"),
     Metric(name="evened", expr=_N.sum() - _N.pow(2).sum() / _N.sum(), unit="trials"),
 )
 

@@ -15,6 +15,7 @@ from skilleval.analytics.arms import ARMS
 from skilleval.analytics.assertion_matrix import assertion_matrix
 from skilleval.analytics.failures import failed_trials, task_matrix
 from skilleval.analytics.gate_changes import Rows
+from skilleval.analytics.interval_columns import with_intervals
 from skilleval.analytics.judging import JUDGE_ERROR, judge_errors, judge_remarks, judge_spend
 from skilleval.analytics.slices import by_tag
 from skilleval.analytics.spec import (
@@ -32,6 +33,7 @@ from skilleval.app.serial import SERIAL
 from skilleval.domain import Status
 from skilleval.errors import ResultsError
 from skilleval.report.build import build_report
+from skilleval.report.columns import interval_metrics
 from skilleval.report.document import Report
 from skilleval.report.gates import with_gate
 from skilleval.report.uplift import ArmFrames
@@ -70,7 +72,9 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
     # Together, because they share what is dear: reading the rows and joining them.
     rows, matrix, failures, slices = pl.collect_all(
         [
-            summary(trials, scores, spec=spec),
+            with_intervals(
+                summary(trials, scores, spec=spec), trials, scores, metrics=interval_metrics(), spec=spec
+            ),
             task_matrix(trials, scores),
             failed_trials(trials, scores, limit=_FAILURES_SHOWN),
             by_tag(trials, scores, spec=spec),

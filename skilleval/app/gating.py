@@ -12,6 +12,7 @@ from skilleval.analytics.arms import BASELINES, CANDIDATE
 from skilleval.analytics.criteria import criterion
 from skilleval.analytics.gate_changes import Rows, changes
 from skilleval.analytics.gates import (
+    BOUNDS,
     WHERE,
     Bound,
     Outcome,
@@ -20,6 +21,8 @@ from skilleval.analytics.gates import (
     regression_checks,
     threshold_checks,
 )
+from skilleval.analytics.interval_columns import with_intervals
+from skilleval.analytics.intervals_table import interval_metrics
 from skilleval.analytics.spec import AnalysisSpec
 from skilleval.analytics.summary import summary
 from skilleval.config.settings import GateRule, GateSettings
@@ -99,12 +102,19 @@ def _checks(index: int, settings: GateRule, gated: Gated) -> Iterator[GateCheck]
 def _frame(rule: Rule, gated: Gated) -> pl.LazyFrame:
     rows = replace(gated.rows, trials=covered(_asked(gated.rows.trials, rule), rule))
     if not rule.is_regression:
-        figures = summary(rows.trials, rows.scores, spec=gated.spec).with_columns(**_A_TRIAL)
-        return threshold_checks(_decisive(figures), rule)
+        return threshold_checks(_decisive(_figures(rows, rule, gated.spec)), rule)
     assert gated.baseline is not None
     before = gated.baseline.rows
     before = replace(before, trials=_asked(before.trials, rule))
     return regression_checks(changes(before, rows, rule, spec=gated.spec), rule)
+
+
+def _figures(rows: Rows, rule: Rule, spec: AnalysisSpec) -> pl.LazyFrame:
+    """Summarise, with the interval of the metric where an end of it is asked for that a summary does not have."""
+    figures = summary(rows.trials, rows.scores, spec=spec)
+    if rule.bound is not Bound.POINT and rule.metric in set(interval_metrics(spec)) - BOUNDS.keys():
+        figures = with_intervals(figures, rows.trials, rows.scores, metrics=(rule.metric,), spec=spec)
+    return figures.with_columns(**_A_TRIAL)
 
 
 def _asked(trials: pl.LazyFrame, rule: Rule) -> pl.LazyFrame:

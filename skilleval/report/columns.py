@@ -11,6 +11,7 @@ from skilleval.report.numbers import DASH, Style, count, interval, shown
 
 _SAME = 1e-9
 _NO_INTERVAL = "no method could give one"
+_WAYS = 3
 _NO_LATENCY = "none was measured; those of reused attempts count with analysis.reused_latency only"
 
 TRIALS_OF = ("benchmark_id", "benchmark_version", "condition_id")
@@ -45,6 +46,8 @@ _ALWAYS = (
         style=Style.RATE,
         doc="credit for what was right in part, averaged as the benchmark says",
         absent="no trial was scored, or too few repeats for the k of pass@k",
+        low="partial_score_ci_low",
+        high="partial_score_ci_high",
     ),
     MetricColumn(
         key="error_rate",
@@ -71,6 +74,8 @@ _ALWAYS = (
         style=Style.DURATION,
         doc="median latency of the skill (nearest rank); a timeout counts with its limit",
         absent=_NO_LATENCY,
+        low="p50_ms_ci_low",
+        high="p50_ms_ci_high",
     ),
     MetricColumn(
         key="p95_ms",
@@ -79,6 +84,8 @@ _ALWAYS = (
         style=Style.DURATION,
         doc="latency that 95 % of the trials keep (nearest rank); a timeout counts with its limit",
         absent=_NO_LATENCY,
+        low="p95_ms_ci_low",
+        high="p95_ms_ci_high",
     ),
 )
 _WHERE_KNOWN = (
@@ -176,10 +183,31 @@ def value_text(column: MetricColumn, row: Row) -> str:
 
 
 def interval_text(column: MetricColumn, row: Row) -> str:
-    """Write the interval of a metric, empty where the metric has none at all."""
+    """Write the interval of a metric, empty where the metric has none at all.
+
+    That completion has none is a dash, because verdicts rest on it; of other metrics the methods say why.
+    """
     if column.low is None or column.high is None or value_text(column, row) == DASH:
         return ""
-    return interval(number(row, column.low), number(row, column.high))
+    text = interval(number(row, column.low), number(row, column.high), column.style)
+    return "" if text == DASH and column.key != COMPLETION.key else text
+
+
+def interval_methods(column: MetricColumn, rows: Sequence[Row]) -> list[str]:
+    """Say how the intervals of a metric were made, or why there are none: each way once, `_WAYS` at most."""
+    if column.low is None:
+        return []
+    told = f"{column.low.removesuffix('low')}method"
+    is_said = column.key == COMPLETION.key  # a table says why completion has no interval
+    found = [row for row in rows if not (is_said and row.get(column.low) is None)]
+    ways = [way for way in dict.fromkeys(words(row, told) for row in found) if way]
+    more = [f"{len(ways) - _WAYS} more, which differ in their numbers only"] if len(ways) > _WAYS else []
+    return ways[:_WAYS] + more
+
+
+def interval_metrics() -> tuple[str, ...]:
+    """Name the metrics whose intervals a report shows beside that of completion."""
+    return tuple(column.key for column in _ALWAYS if column.low and column.key != COMPLETION.key)
 
 
 def absences(columns: Sequence[MetricColumn], rows: Sequence[Row]) -> list[str]:

@@ -14,7 +14,7 @@ from skilleval.report.diff_phrases import (
     effect_text,
     value_text,
 )
-from skilleval.report.numbers import DASH, Style, count, p_text, rate, signed
+from skilleval.report.numbers import DASH, Style, count, p_text, rate, signed, times
 from skilleval.report.uplift_tables import TextTable
 
 _WORSE = ("broken", "flaky, worse", "fixed", "flaky, better")
@@ -130,7 +130,7 @@ def _further(metric: Values) -> Iterator[str]:
         least = (
             f"{rate(100 * metric['detectable'])} pp"
             if metric["kind"] == "difference"
-            else f"×{rate(metric['detectable'])}"
+            else times(metric["detectable"])
         )
         yield f"could have found {least} (power 0.8)"
     if metric["n_more"] is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from skilleval.report.columns import TRIALS_OF, metric_columns, words
+from skilleval.report.columns import TRIALS_OF, interval_methods, metric_columns
 from skilleval.report.document import Method, Provenance, Row, RunFacts, SkillSource
 
 
@@ -115,10 +115,13 @@ def provenance(
 
 
 def _methods(rows: Sequence[Row]) -> tuple[Method, ...]:
-    drawn = [row for row in rows if row.get("ci_low") is not None and row.get("ci_method")]
-    intervals = dict.fromkeys(words(row, "ci_method") for row in drawn)
-    named = [Method(name="interval of completion", text=method) for method in intervals]
-    return (*named, *(Method(name=column.label, text=column.doc) for column in metric_columns(rows)))
+    columns = metric_columns(rows)
+    named = [
+        Method(name=f"interval of {column.label}", text=way)
+        for column in columns
+        for way in interval_methods(column, rows)
+    ]
+    return (*named, *(Method(name=column.label, text=column.doc) for column in columns))
 
 
 def _skill_source(skill: Mapping[str, Any]) -> SkillSource:

@@ -17,6 +17,7 @@ THIN_SPACE = "\u2009"
 _SECONDS_FROM_MS = 10_000
 _CENTS_FROM_USD = Decimal("0.1")
 _SMALLEST_P = 0.001
+_LARGEST_TIMES = 1e6
 _WIDE = Context(prec=700)  # every finite float fits, so no number a file may hold is refused
 
 
@@ -46,11 +47,18 @@ def rate(value: float | None) -> str:
     return _trimmed(_significant(value, 3))
 
 
-def interval(low: float | None, high: float | None) -> str:
-    """Write both ends of an interval, `[0.88, 0.96]`; a dash where an end is not known."""
-    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+def interval(low: float | None, high: float | None, style: Style = Style.RATE) -> str:
+    """Write both ends of an interval, `[0.88, 0.96]`; a dash where an end is not known.
+
+    A unit that both ends have is written once: `[30.2, 48.1] ms`.
+    """
+    ends = (shown(low, style), shown(high, style))
+    if DASH in ends:
         return DASH
-    return f"[{rate(low)}, {rate(high)}]"
+    if style is not Style.DURATION:
+        return f"[{', '.join(ends)}]"
+    (first, _, unit), (second, _, other) = (end.rpartition(THIN_SPACE) for end in ends)
+    return f"[{first}, {second}]{THIN_SPACE}{unit}" if unit == other else f"[{', '.join(ends)}]"
 
 
 def count(value: float | None) -> str:
@@ -107,8 +115,11 @@ def points(value: float | None) -> str:
 
 
 def times(value: float | None) -> str:
-    """Write a ratio: `×1.31`."""
-    return DASH if value is None or not math.isfinite(value) else f"×{_trimmed(_significant(value, 3))}"
+    """Write a ratio: `×1.31`; one beyond a million, either way, as a power of ten: `×1.73e+82`."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    is_usual = value == 0 or 1 / _LARGEST_TIMES <= abs(value) <= _LARGEST_TIMES
+    return f"×{_trimmed(_significant(value, 3)) if is_usual else f'{value:.3g}'}"
 
 
 def p_text(value: float | None) -> str:

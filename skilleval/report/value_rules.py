@@ -31,18 +31,23 @@ class Kind(StrEnum):
 
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
-    (r"n_eff|clustered_se|repeat_rate_sd_\w+|\w+_(ms|usd)", Kind.AMOUNT),
+    (r"n_eff|clustered_se|repeat_rate_sd_\w+|\w+_(ms|usd)(_ci_(low|high))?", Kind.AMOUNT),
     (r"(tokens|seconds|usd)_(candidate|baseline|ratio)", Kind.AMOUNT),
     (r"n|n_\w+|\w+_tokens|k|repeat|length|min_task_graded", Kind.WHOLE),
     (r"rate|\w+_rate|completion_(rate_macro|low|high)|ci_(low|high)|threshold", Kind.SHARE),
-    (r"partial_score|pass_(at|hat)_k|repeat_rate_mean|consistency|task_agreement", Kind.SHARE),
+    (r"pass_(at|hat)_k|repeat_rate_mean|consistency|task_agreement", Kind.SHARE),
+    (r"partial_score(_ci_(low|high))?", Kind.SHARE),
     (r"(score|rate|passed)_(candidate|baseline)|p_value", Kind.SHARE),
     (r"latency_term|speed|reliability|composite", Kind.SHARE),
     (r"\w+_(id|version|digest|method|reason)|scorer|adapter|model|sandbox|mode|isolation", Kind.TEXT),
     (r"name|baseline", Kind.TEXT),
     (r"(|passed_)uplift(|_low|_high|_discriminating)", Kind.DIFFERENCE),
 )
-_RANGES = (("ci_low", "ci_high"), ("completion_low", "completion_high"))
+_RANGES = (
+    ("ci_low", "ci_high"),
+    ("partial_score_ci_low", "partial_score_ci_high"),
+    ("completion_low", "completion_high"),
+)
 _OF_REPORT = ("threshold", "n_failures")
 _PARTS = ("run", "summary", "matrix", "failures", "causes", "slices")
 _OPTIONAL_PARTS = ("uplift", "uplift_cases", "assertions", "judge_spend", "gates")

@@ -202,3 +202,20 @@ def test_every_measure_says_which_way_is_better() -> None:
         "tokens": "lower",
         "cost_usd": "lower",
     }
+
+
+def test_drawn_p_values_are_the_same_in_both_directions(grid: Grid, spec: Spec) -> None:
+    """More tasks moved than can be tried in full: with the roles exchanged every p is still the same."""
+    one = grid([[(3 * i) % 11 / 10] for i in range(40)])
+    other = grid([[(7 * i + 2) % 11 / 10] for i in range(40)])
+    there, back = (rows(*sides, spec())["partial_score"] for sides in ((one, other), (other, one)))
+    assert there["p_method"] == "sign flips, 10,000 seeded draws"
+    assert (there["p_value"], there["p_holm"]) == (back["p_value"], back["p_holm"])
+
+
+def test_two_tasks_could_not_have_found_anything(grid: Grid, spec: Spec) -> None:
+    """A difference of shares never exceeds 1: where only a larger one would be found, the smallest one is not known."""
+    row = rows(grid([[1], [0]]), grid([[0], [0]]), spec())["completion_rate"]
+    assert row["detectable"] is None
+    many = rows(grid([[1]] * 8 + [[0]] * 8), grid([[0]] * 16), spec())["completion_rate"]
+    assert many["detectable"] == pytest.approx(0.361683, abs=1e-6)

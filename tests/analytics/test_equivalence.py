@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 from statsmodels.stats.weightstats import ttost_paired
 
 from skilleval.analytics.equivalence import (
@@ -59,7 +61,13 @@ def test_tasks_that_do_not_move_are_counted() -> None:
 def decided(**given_: float) -> int:
     """Say how many tasks decide."""
     names = ("mean", "sd", "n", "n_moved", "margin")
-    found: int = value(tasks_that_decide(**{name: lit(given_[name]) for name in names}, level=0.95))
+    found: int = value(
+        tasks_that_decide(
+            **{name: lit(given_[name]) for name in names},
+            level=given_.get("level", 0.95),
+            n_compared=lit(given_.get("n_compared", 1)),
+        )
+    )
     return found
 
 
@@ -80,3 +88,19 @@ def test_where_nothing_moves_the_margin_alone_says_how_many() -> None:
 def test_few_that_moved_are_too_few_for_signs() -> None:
     """Two of 41 moved: six have to, so 123 tasks are needed at least."""
     assert decided(mean=-0.05, sd=0.0, n=41, n_moved=2, margin=0.05) == 123
+
+
+def test_a_stricter_level_asks_for_more_signs() -> None:
+    """At level 0.99 all six of six that moved have p = 0.03125: eight are needed, for 2 / 2^8 is below 0.01."""
+    assert decided(mean=-1.0, sd=0.0, n=6, n_moved=6, margin=0.05) == 6
+    assert decided(mean=-1.0, sd=0.0, n=6, n_moved=6, margin=0.05, level=0.99) == 8
+
+
+def test_many_comparisons_ask_for_more_tasks() -> None:
+    """Beside nine others a change is told from zero by a tenth of the level, but lies within the margin as before."""
+    assert decided(mean=-1.0, sd=0.0, n=6, n_moved=6, margin=0.05, n_compared=10) == 9
+    alone = decided(mean=-0.1, sd=0.45, n=100, n_moved=40, margin=0.05)
+    quantiles = norm.ppf(1 - 0.05 / 20) + norm.ppf(0.8)
+    among = decided(mean=-0.1, sd=0.45, n=100, n_moved=40, margin=0.05, n_compared=10)
+    assert (alone, among) == (159, math.ceil((quantiles * 0.45 / 0.1) ** 2))
+    assert decided(mean=0.0, sd=0.45, n=100, n_moved=40, margin=0.05, n_compared=10) == 636

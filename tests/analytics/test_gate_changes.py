@@ -157,3 +157,14 @@ def test_a_rule_without_an_answer_is_refused(
     with pytest.raises(ConfigError) as caught:
         changes(run, run, rule, spec=spec())
     assert caught.value.problems[0].key == key
+
+
+def test_a_rule_pairs_conditions_as_a_comparison_does(grid: Grid, spec: Spec) -> None:
+    """Another model is compared where it is the only one of both sides, and is new where there is a choice."""
+    small, large = (rows(grid, [[1, 1]] * 4, model=name, condition_id=name) for name in ("small", "large"))
+    rule = Rule(metric="completion_rate", is_regression=True, at_most=0.0)
+    assert changes(small, large, rule, spec=spec()).collect()["side"].to_list() == ["both"]
+    both = Rows(
+        trials=pl.concat([small.trials, large.trials]), scores=pl.concat([small.scores, large.scores])
+    )
+    assert sorted(changes(small, both, rule, spec=spec()).collect()["side"]) == ["both", "new"]

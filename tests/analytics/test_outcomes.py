@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from skilleval.analytics.outcomes import trial_outcomes, with_counted_latency
+from skilleval.analytics.outcomes import CONDITION_KEYS, conditions, trial_outcomes, with_counted_latency
 from skilleval.analytics.spec import AnalysisSpec
 
 Build = Callable[[list[dict[str, Any]]], pl.LazyFrame]
@@ -164,3 +164,13 @@ def test_a_reused_latency_counts_only_if_told(
     outcomes = trial_outcomes(*grid([[1]], latency_ms=9.0, reused_from="earlier"))
     counted = with_counted_latency(outcomes, spec(reused_latency=told)).collect()
     assert counted["counted_latency_ms"].to_list() == [expected]
+
+
+def test_conditions_are_those_of_the_outcomes(grid: Grid) -> None:
+    """They are found without joining trials and scores; a run without scores has a null scorer there too."""
+    scored, unscored = grid([[1, 0], [1, 1]], skill_id="a"), grid([[1]], skill_id="b", run_id="q")
+    trials = pl.concat([scored[0], unscored[0]])
+    found = conditions(trials, scored[1]).sort(CONDITION_KEYS).collect()
+    outcomes = trial_outcomes(trials, scored[1]).select(CONDITION_KEYS).unique()
+    assert found.equals(outcomes.sort(CONDITION_KEYS).collect())
+    assert set(found["scorer"]) == {None, "exact"}

@@ -75,3 +75,14 @@ def test_too_few_values_have_no_interval_and_say_how_many_are_needed() -> None:
     )
     none = percentile_intervals(latencies([None]), by=("group",), percents=(50,), level=0.95).collect()
     assert none.select("estimate", "low", "high", "n").row(0) == (None, None, None, 0)
+
+
+def test_values_that_tie_have_no_interval_of_a_point() -> None:
+    """Where both ends would be the same value the bounds are null, with the reason."""
+    tied = percentile_intervals(latencies([7.0] * 20), by=("group",), percents=(50,), level=0.95).collect()
+    assert tied.select("estimate", "low", "high", "method").row(0) == (
+        7.0,
+        None,
+        None,
+        "no interval: the values around p50 are all the same, of 20",
+    )

@@ -61,3 +61,9 @@ def test_many_differences_are_drawn_by_the_seed() -> None:
     assert p_of(mixed, seed=1) == p_of(mixed[::-1], seed=1)
     assert p_of(mixed, seed=1) != p_of(mixed, seed=2)
     assert p_of(mixed, seed=1) == pytest.approx(p_of(mixed, seed=2), abs=0.05)
+
+
+def test_both_directions_of_a_comparison_have_one_p() -> None:
+    """A drawn p does not depend on which side is the baseline."""
+    mixed = [0.1 + i / 100 if i % 3 else -i / 50 - 0.01 for i in range(40)]
+    assert p_of(mixed) == p_of([-difference for difference in mixed])

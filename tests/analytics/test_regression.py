@@ -1,69 +1,49 @@
-"""Plain differences between two summaries."""
+"""Which conditions of two runs belong together."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import polars as pl
-import pytest
 
-from skilleval.analytics.regression import COMPARED, PAIRED_BY, deltas
+from skilleval.analytics.regression import MATCHED_BY, MAY_DIFFER, condition_pairs
 
 ROW: dict[str, Any] = {
-    **dict.fromkeys(PAIRED_BY, "x"),
-    **dict.fromkeys(COMPARED, 0.5),
+    **dict.fromkeys((*MATCHED_BY, *MAY_DIFFER), "x"),
     "model": None,
     "skill_version": "1.0.0",
     "skill_digest": "a",
     "benchmark_version": "1",
-    "n_tasks": 4,
-    "n_trials": 8,
-    "n_graded": 8,
-    "ci_low": 0.2,
-    "ci_high": 0.8,
+    "condition_id": "c",
 }
 
 
 def compared(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Compare literal rows."""
+    """Pair literal rows."""
     schema = pl.DataFrame([ROW | {"model": "m"}]).schema
     frames = [pl.LazyFrame(rows, schema=schema) for rows in (before, after)]
-    return deltas(*frames).collect().to_dicts()
+    return condition_pairs(*frames).collect().to_dicts()
 
 
-def test_a_run_compared_with_itself_has_no_difference() -> None:
-    """Every delta is zero, and every row is on both sides."""
+def test_a_run_compared_with_itself_pairs_every_row() -> None:
+    """Every row is on both sides, and pairs are numbered."""
     rows = [ROW, ROW | {"skill_id": "y"}]
-    for row in compared(rows, rows):
-        assert row["side"] == "both"
-        assert [row[f"{name}_delta"] for name in COMPARED] == [0.0] * len(COMPARED)
-
-
-def test_es16_a_small_difference_is_not_rounded_away() -> None:
-    """0.620 to 0.580 is −0.04, not 0; the version may change."""
-    (row,) = compared([ROW | {"composite": 0.62}], [ROW | {"composite": 0.58, "skill_version": "1.1.0"}])
-    assert row["composite_delta"] == pytest.approx(-0.04)
-    assert (row["skill_version_before"], row["skill_version_after"]) == ("1.0.0", "1.1.0")
+    assert [(row["pair"], row["skill_id"], row["side"]) for row in compared(rows, rows)] == [
+        (0, "x", "both"),
+        (1, "y", "both"),
+    ]
 
 
 def test_new_and_removed_rows_are_kept() -> None:
-    """What one side lacks is said, with nulls instead of numbers."""
+    """What one side lacks is said."""
     rows = compared([ROW | {"skill_id": "old"}], [ROW | {"skill_id": "young"}])
     assert [(row["skill_id"], row["side"]) for row in rows] == [("old", "removed"), ("young", "new")]
-    assert all(row["completion_rate_delta"] is None for row in rows)
 
 
 def test_another_benchmark_is_never_compared() -> None:
     """Rows of different benchmarks are no pair."""
     rows = compared([ROW], [ROW | {"benchmark_id": "other"}])
     assert sorted(row["side"] for row in rows) == ["new", "removed"]
-
-
-def test_an_unknown_metric_has_an_unknown_difference() -> None:
-    """Null on either side gives null."""
-    (row,) = compared([ROW | {"consistency": None}], [ROW])
-    assert row["consistency_delta"] is None
-    assert row["completion_rate_delta"] == 0.0
 
 
 def pairs(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
@@ -115,7 +95,7 @@ def test_several_contents_of_one_version_are_told_apart() -> None:
 
 def test_rows_are_never_multiplied() -> None:
     """Every row of either side stands in one compared row, also where nothing tells rows apart."""
-    twins = [ROW, ROW | {"completion_rate": 0.1}]
+    twins = [ROW, ROW | {"condition_id": "d"}]
     assert sorted(row["side"] for row in compared(twins, twins)) == ["new", "new", "removed", "removed"]
 
 

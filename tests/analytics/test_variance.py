@@ -65,3 +65,11 @@ def test_tasks_that_agree_between_themselves_have_no_variance_between_them(grid:
     """Where repeats differ more than tasks the estimate is 0 and the correlation negative."""
     row = split(grid, [[1, 0], [0, 1], [1, 0]])
     assert (row["task_variance"], row["icc"]) == (0.0, pytest.approx(-1.0))
+
+
+def test_repeats_that_agree_have_no_variance_between_them(grid: Grid) -> None:
+    """Equal scores whose squares do not add up exactly leave no variance, no F, and a correlation of 1."""
+    row = split(grid, [[0.1] * 3, [0.7] * 3, [0.3] * 3], "partial_score")
+    assert (row["repeat_variance"], row["f_ratio"], row["icc"]) == (0.0, None, 1.0)
+    level = split(grid, [[0.1] * 3] * 4, "partial_score")
+    assert (level["total_variance"], level["f_ratio"], level["icc"]) == (0.0, None, None)

@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 from recorded_runs import RIGHT, WRONG, write_workload
 
-from skilleval.app.analyse import analyse
+from skilleval.analytics.intervals_table import interval_table
+from skilleval.app.analyse import analyse, analysis_spec
 from skilleval.app.evaluate import evaluate
 from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES, polars_schema
-from skilleval.results.store import scan_table
+from skilleval.results.store import read_manifest, scan_table
 from skilleval.results.store.folders import parts
 from skilleval.results.store.parts import write_parts
 
@@ -80,3 +81,27 @@ def test_a_run_without_arms_has_no_part_of_them(folder: Path) -> None:
     report = analyse(folder)
     assert (report.uplift, report.uplift_cases, report.assertions, report.judge_spend) == ((), (), (), ())
     assert "n_judge_errors" not in report.summary[0]
+
+
+def test_a_report_shows_the_intervals_of_scores_and_percentiles(folder: Path) -> None:
+    """Of seven tasks partial score and p50 have an interval; p95 says how many values it would need."""
+    report = analyse(folder)
+    (row,) = report.summary
+    trials, scores = (scan_table(folder, table) for table in (TRIALS, SCORES))
+    spec = analysis_spec(read_manifest(folder))
+    table = {one["metric"]: one for one in interval_table(trials, scores, spec=spec).collect().to_dicts()}
+    for metric in ("partial_score", "p50_ms", "p95_ms"):
+        shown = [row[f"{metric}_ci_{end}"] for end in ("low", "high", "method")]
+        assert shown == [table[metric][end] for end in ("low", "high", "method")]
+    assert row["partial_score_ci_low"] is not None
+    assert (row["p50_ms_ci_low"], row["p50_ms_ci_high"]) == (7.25, 12.5)
+    methods = [method.text for method in report.provenance.methods if method.name == "interval of p95"]
+    assert methods == ["no interval: p95 needs 72 values at level 0.95, there are 7"]
+
+
+def test_another_preset_has_no_intervals_of_other_numbers(tmp_path: Path) -> None:
+    """The figures of another tool are not ours, so our intervals do not stand beside them."""
+    workload = write_workload(tmp_path, {f"t{i}": RIGHT for i in range(3)})
+    evaluate(workload.prepared("analysis=eval_skills"), observe=lambda record: None)
+    (row,) = analyse(workload.run_folder()).summary
+    assert not [name for name in row if name.startswith("partial_score_ci")]

@@ -129,6 +129,23 @@ def test_every_rule_says_by_how_much(project: Project) -> None:
     ]
 
 
+def test_a_rule_may_ask_for_an_end_of_any_interval(project: Project, runs: tuple[Path, Path]) -> None:
+    """Scores and percentiles have ends as completion has; without an interval the reason is its method's."""
+    path = project.rules(
+        "{metric: partial_score, at_least: 0.2, bound: low}",
+        "{metric: error_rate, at_most: 0.5, bound: high}",
+        "{metric: p95_ms, at_most: 15, bound: high}",
+    )
+    few = "no interval: p95 needs 72 values at level 0.95, there are 2"
+    score, errors, p95 = told(project.gate(runs[0], rules=path))
+    # Two of two: the exact one-sided bound is the square root of 0.05.
+    assert score == ("passed", pytest.approx(0.05**0.5 - 0.2), "")
+    assert (errors[0], p95) == ("failed", ("failed", None, few))
+    with pytest.raises(ConfigError) as refused:
+        project.gate(runs[0], rules=project.rules("{metric: composite, at_least: 0.1, bound: low}"))
+    assert "composite has no interval" in refused.value.problems[0].expected
+
+
 def test_a_file_may_be_a_whole_gate(project: Project) -> None:
     """Rules stand alone or below `gate`, and `min_completion` is a rule where the file names it."""
     path = project.folder / "gate.json"

@@ -72,3 +72,13 @@ def test_runs_by_other_formulas_are_not_mixed(tmp_path: Path) -> None:
     assert caught.value.problems[0].key == "analysis: level"
     with pytest.raises(UsageError, match="no run is named"):
         slice_runs([], by=["run"], metrics=["completion_rate"], store=runs.store)
+
+
+@pytest.mark.parametrize(
+    "by", ["skill", "version", "content", "model", "mode", "adapter", "sandbox", "run", "task", "family"]
+)
+def test_whatever_names_a_condition_is_a_slice(runs: Runs, by: str) -> None:
+    """A slice that is a column of the condition too stands there once; what nobody knows is in no slice."""
+    found = slice_runs(names(runs), by=[by], metrics=["n_trials"], store=runs.store)
+    assert found.rows.columns.count(by) == 1
+    assert found.rows["n_trials"].sum() + found.left_out == 16

@@ -5,6 +5,7 @@ from reports import CALCULATOR, FLAKY
 from skilleval.report.columns import (
     COMPLETION,
     absences,
+    interval_methods,
     interval_text,
     metric_columns,
     row_names,
@@ -105,3 +106,40 @@ def test_each_of_several_modes_is_named() -> None:
     ]
     assert row_names(rows) == ["s · with_skill", "s · without_skill", "s · old_skill"]
     assert row_names(rows[:1]) == ["s"]
+
+
+SCORED = CALCULATOR | {
+    "partial_score": 0.9,
+    "partial_score_ci_low": 0.812,
+    "partial_score_ci_high": 0.988,
+    "partial_score_ci_method": "clustered t",
+    "p50_ms_ci_low": 19.5,
+    "p50_ms_ci_high": 12_400.0,
+    "p95_ms_ci_low": 30.2,
+    "p95_ms_ci_high": 1_048.0,
+    "p95_ms_ci_method": "order statistics, coverage 0.9672",
+}
+
+
+def test_scores_and_percentiles_show_their_interval_in_their_own_unit() -> None:
+    """An interval is written as its metric is, a common unit once; where there is none the cell stays short."""
+    shown = {column.key: interval_text(column, SCORED) for column in metric_columns([SCORED])}
+    assert shown["partial_score"] == "[0.812, 0.988]"
+    assert shown["p50_ms"] == "[19.5\u2009ms, 12.4\u2009s]"
+    assert shown["p95_ms"] == "[30.2, 1\u2009048]\u2009ms"
+    few = SCORED | {"p95_ms_ci_low": None, "p95_ms_ci_high": None}
+    (p95,) = (column for column in metric_columns([few]) if column.key == "p95_ms")
+    assert interval_text(p95, few) == shown["error_rate"] == ""
+
+
+def test_the_methods_of_intervals_are_told_once_and_also_why_there_is_none() -> None:
+    """Rows made alike share a line, no table is flooded by many ways, and what the table says is not repeated."""
+    columns = {column.key: column for column in metric_columns([SCORED])}
+    assert interval_methods(columns["partial_score"], [SCORED, SCORED]) == ["clustered t"]
+    few = SCORED | {"p95_ms_ci_low": None, "p95_ms_ci_method": "no interval: p95 needs 72 values"}
+    assert interval_methods(columns["p95_ms"], [few]) == ["no interval: p95 needs 72 values"]
+    assert interval_methods(columns["error_rate"], [SCORED]) == []
+    many = [SCORED | {"p50_ms_ci_method": f"coverage 0.95{n}"} for n in range(5)]
+    assert interval_methods(columns["p50_ms"], many)[3:] == ["2 more, which differ in their numbers only"]
+    none = [SCORED | {"ci_low": None, "ci_high": None, "ci_method": "no interval: one task"}]
+    assert interval_methods(COMPLETION, none) == []

@@ -110,3 +110,8 @@ def test_what_limits_a_row_is_said() -> None:
     assert lines[1] == "another input, so not compared: 4 tasks (a, b, c, 1 more)"
     assert lines[2] == "something else is expected on one side than on the other: 1 task (e)"
     assert list(row_caveats([METRIC], {}, [])) == []
+
+
+def test_es16_a_small_difference_is_not_rounded_away() -> None:
+    """A composite of 0.62 that becomes 0.58 is −0.04, not 0."""
+    assert change_text({"metric": "composite", "delta": 0.58 - 0.62}) == "−0.04"

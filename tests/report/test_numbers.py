@@ -18,6 +18,7 @@ from skilleval.report.numbers import (
     shown,
     signed,
     signed_interval,
+    times,
 )
 
 
@@ -144,3 +145,19 @@ def test_a_rate_shows_its_ends_only_at_its_ends(value: float) -> None:
         assert value == 0
     if rate(value) == "1":
         assert value >= 1 - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.3149, "×1.31"),
+        (0.0005, "×0.0005"),
+        (1e6, "×1\u2009000\u2009000"),
+        (5.79e-71, "×5.79e-71"),
+        (1.7267e82, "×1.73e+82"),
+        (None, "–"),
+    ],
+)
+def test_a_ratio_is_short_however_large(value: float | None, text: str) -> None:
+    """The interval of two tasks that went apart spans many powers of ten, and still fits a line."""
+    assert times(value) == text
