@@ -24,7 +24,7 @@ from skilleval.strict import StrictModel
 _SHOWN = 5  # names or values in a piece of evidence
 _UNMEANT_FLAGS = frozenset("dguv")  # of JavaScript: Unicode is always on, and one match is enough
 _NO_MODEL = "no model was asked, so there are no tool calls to look at"
-_NOT_JSON = "arguments that are no JSON"
+_NOT_JSON = "arguments that are not valid JSON"
 
 
 class ToolCallsOptions(StrictModel):

@@ -148,9 +148,9 @@ def test_broken_arguments_count_as_a_call_and_as_nothing_else() -> None:
         {"type": "tool-arg-contains", "name": "plot", "path": "not", "value": "json"},
     )
     assert called.verdict is P
-    assert called.evidence == '3 calls: "sum" 2 times, "plot" 1 time; 1 with arguments that are no JSON'
+    assert called.evidence == '3 calls: "sum" 2 times, "plot" 1 time; 1 with arguments that are not valid JSON'
     assert equal.verdict is contains.verdict is F
-    assert "seen in 1 call: arguments that are no JSON" in equal.evidence
+    assert "seen in 1 call: arguments that are not valid JSON" in equal.evidence
 
 
 @pytest.mark.parametrize("said", ["", "NaN", "[" * 100_000, '{"a": Infinity}'])
@@ -217,3 +217,44 @@ def test_c12_nothing_to_check_is_ungraded(given: Any) -> None:
     """Without assertions nothing passes."""
     (finding,) = asyncio.run(SCORER.findings(record("", expected={"tool_assertions": given})))
     assert finding.verdict is U
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ('{"options":{"sort":"asc","limit":10}}', P),
+        ('{"options":{"sort":"asc","limit":10.0}}', P),
+        ('{"options":{"sort":"asc","limit":true}}', F),
+        ('{"options": oops', F),
+    ],
+)
+def test_c23_arguments_are_compared_as_json_values(arguments: str, expected: Verdict) -> None:
+    """The order of keys is nothing, 10 is 10.0, true is no number; what is no JSON is called that."""
+    asked = {
+        "type": "tool-arg-equals",
+        "name": "set",
+        "path": "options",
+        "value": {"limit": 10, "sort": "asc"},
+    }
+    (finding,) = findings(asked, calls=(("set", arguments),))
+    assert finding.verdict is expected
+    assert ("not valid JSON" in finding.evidence) == ("oops" in arguments)
+
+
+def test_c24_paths_reach_everywhere_and_patterns_remember_nothing() -> None:
+    """Keys with dots are quoted, a missing place is not an explicit null, and every call meets a fresh pattern."""
+    calls = (("find", '{"items": [{"a.b": 1}], "q": "TODO", "none": null}'), ("find", '{"q": "TODO"}'))
+    equals = {"type": "tool-arg-equals", "name": "find"}
+    matches = {"type": "tool-arg-matches", "name": "find", "path": "q", "pattern": "todo", "flags": "gi"}
+    there, absent, null, *both = findings(
+        {**equals, "path": 'items[0]["a.b"]', "value": 1},
+        {**equals, "path": "items.0.a", "value": None},
+        {**equals, "path": "none", "value": None},
+        matches,
+        matches,
+        calls=calls,
+    )
+    assert [one.verdict for one in (there, absent, null, *both)] == [P, F, P, P, P]
+    for call in calls:
+        (alone,) = findings(matches, calls=(call,))
+        assert alone.verdict is P
