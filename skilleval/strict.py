@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -87,12 +87,22 @@ def _plain_words(expected: str) -> str:
 
 
 def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:
+    """Give the keys that are known at a place; the number of an entry in a list leads to the model of its entries."""
     current = model
     for part in path:
+        if part.isdecimal():
+            continue
         field = current.model_fields.get(part)
-        if field is None or not (
-            isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
-        ):
+        found = None if field is None else _model_in(field.annotation)
+        if found is None:
             break
-        current = field.annotation
+        current = found
     return list(current.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """Find the model that a field holds, alone or in a list."""
+    for one in (annotation, *get_args(annotation)):
+        if isinstance(one, type) and issubclass(one, BaseModel):
+            return one
+    return None

@@ -57,8 +57,8 @@ def test_importing_is_instant() -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     """A misspelt function fails as in any module."""
-    with pytest.raises(AttributeError, match="evalute"):
-        _ = skilleval.evalute
+    with pytest.raises(AttributeError, match="evaluates"):
+        _ = skilleval.evaluates
 
 
 def test_evaluating_works_inside_a_running_loop(tmp_path: Path) -> None:
@@ -155,3 +155,28 @@ def test_selecting_gives_reasons(runs: Runs) -> None:
     row = found.row(0, named=True)
     assert (row["skill_id"], row["selected"], row["rank"]) == ("recorded", False, None)
     assert row["reasons"] == ["no finished run called it: recorded attempts were replayed"]
+
+
+def test_previous_is_a_baseline_for_programs_too(
+    runs: Runs, pair: tuple[skilleval.Run, skilleval.Run]
+) -> None:
+    """`previous` is the run before the candidate; the first one has none."""
+    first, second = pair
+    found = skilleval.compare("previous", second, store=runs.store)
+    assert found.skills.equals(skilleval.compare(first, second).skills)
+    with pytest.raises(skilleval.SkillevalError, match="no earlier run"):
+        skilleval.compare("previous", first, store=runs.store)
+
+
+def test_arguments_that_mean_nothing_are_refused(
+    runs: Runs, pair: tuple[skilleval.Run, skilleval.Run]
+) -> None:
+    """The error names the argument, and never blames a stored run."""
+    for call, said in (
+        (lambda: skilleval.compare(*pair, margin=7), "margin: expected a share"),
+        (lambda: skilleval.select("skill", min_completion=5, store=runs.store), "min_completion: expected"),
+        (lambda: skilleval.select("skill", top_k=-1, store=runs.store), "top_k: expected 0"),
+        (lambda: skilleval.evaluate("runner.repeats=2"), r"write \['runner.repeats=2'\]"),
+    ):
+        with pytest.raises(skilleval.SkillevalError, match=said):
+            call()

@@ -64,3 +64,17 @@ def test_the_nearest_word_or_all_words_once() -> None:
     """A hint names what was probably meant, else everything there is."""
     assert nearest("repeets", ["repeats", "seed"]) == "did you mean repeats?"
     assert nearest("xyz", ["seed", "repeats", "seed"]) == "known: repeats, seed"
+
+
+class Many(StrictModel):
+    """Options that hold a list of options."""
+
+    inners: Annotated[tuple[Inner, ...], Field(strict=False)]
+
+
+def test_a_key_inside_a_list_is_told_with_the_keys_of_its_entry() -> None:
+    """The hint names keys that would be right there, not those of the outermost mapping."""
+    with pytest.raises(ConfigError) as caught:
+        Many.parse({"inners": [{"flag": True}, {"flag": True, "flags": 1}]}, where="x.yaml")
+    (problem,) = caught.value.problems
+    assert (problem.key, problem.hint) == ("inners.1.flags", "did you mean flag?")

@@ -13,6 +13,7 @@ BOUNDS = pl.Struct({"low": pl.Float64(), "high": pl.Float64()})
 _CELLS = 10_000_000  # of one block of drawn counts
 _MIN_CLUSTERS = 2
 _FEW = 4
+_FLAT = 1e-12  # what rounding leaves of a spread that is none
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,7 +36,8 @@ def bootstrap_bounds(parts: Floats, wholes: Floats, how: Resampling) -> tuple[fl
     Source: Efron 1987.
     """
     clusters = np.column_stack([parts, wholes])[wholes > 0].astype(np.float64)
-    if len(clusters) < _MIN_CLUSTERS or np.ptp(clusters[:, 0] / clusters[:, 1]) == 0:
+    own = clusters[:, 0] / clusters[:, 1]
+    if len(clusters) < _MIN_CLUSTERS or np.ptp(own) <= _FLAT * np.abs(own).max():
         return None
     means = _drawn_means(clusters, resamples=how.resamples, seed=how.seed)
     tails = np.array([(1 - how.level) / 2, (1 + how.level) / 2])

@@ -33,6 +33,8 @@ UNEQUAL_FLIP_RATES = 0.1
 SAME_RATIO = 1.1
 """Ratios between this and its inverse are taken for no change that matters."""
 
+_LARGEST_LOG = 690.0  # e^690 is about 1e299
+
 _KEYS = ("pair", "metric")
 _DIFFERENCE, _P = pl.col("difference"), pl.col("p_value")
 _IS_RATIO = pl.col("kind") == "ratio"
@@ -102,6 +104,11 @@ def effects(tasks: pl.LazyFrame, *, margin: float, level: float, seed: int) -> p
     adjusted = tested.with_columns(p_holm=holm(_P).over("family"), p_bh=benjamini_hochberg(_P).over("family"))
     judged = derive(derive(adjusted, metrics=_judgement(level)), metrics=_consequences(level))
     return _shown(judged).sort("pair", "place").drop("place")
+
+
+def _ratio(log: pl.Expr) -> pl.Expr:
+    # Two tasks that went far apart have bounds that no float holds: they would be 0 and infinite.
+    return log.clip(-_LARGEST_LOG, _LARGEST_LOG).exp()
 
 
 def _log(value: float) -> pl.Expr:
@@ -251,18 +258,18 @@ def _consequences(level: float) -> tuple[Metric, ...]:
 
 
 def _shown(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Turn logarithms back into ratios, and hold differences of shares in [−1, 1].
+    """Turn logarithms back into ratios that can be written down, and hold differences of shares in [−1, 1].
 
     Where only a difference beyond 1 would have been found, none would: that is null.
     """
     ends = [pl.col(name) for name in ("before", "after", "margin", "low", "high")]
-    effect = pl.when(_IS_RATIO).then(pl.col("mean").exp()).otherwise("mean")
+    effect = pl.when(_IS_RATIO).then(_ratio(pl.col("mean"))).otherwise("mean")
     found = pl.col("detectable")
-    detectable = pl.when(_IS_RATIO).then(found.exp()).when(found <= 1).then(found)
+    detectable = pl.when(_IS_RATIO).then(_ratio(found)).when(found <= 1).then(found)
     back = [
         detectable.alias("detectable"),
         *(
-            pl.when(_IS_RATIO).then(end.exp()).otherwise(end.clip(-1.0, 1.0)).alias(end.meta.output_name())
+            pl.when(_IS_RATIO).then(_ratio(end)).otherwise(end.clip(-1.0, 1.0)).alias(end.meta.output_name())
             for end in ends
         ),
     ]

@@ -9,22 +9,18 @@ from enum import StrEnum
 
 import polars as pl
 
+from skilleval.analytics.interval_columns import interval_columns
 from skilleval.errors import ConfigError, Problem
 from skilleval.strict import nearest
 
 TOLERANCE = 1e-9
 """A rate is a quotient of sums: no verdict may hang on the order in which they were added."""
 
-BOUNDS: Mapping[str, tuple[str, str]] = {"completion_rate": ("ci_low", "ci_high")}
-"""The columns that hold the interval of a metric, where they are not named after it."""
-
 WHERE = "gate.rules"
 """The setting that rules stand in."""
 
 _NAMES = ("skill_id", "skill_version", "condition_id", "scorer")
 _REASONS = {
-    "ci_low": "ci_method",
-    "ci_high": "ci_method",
     "partial_score": "partial_score_reason",
     "pass_at_k": "pass_k_reason",
     "pass_hat_k": "pass_k_reason",
@@ -120,7 +116,7 @@ def threshold_checks(summary: pl.LazyFrame, rule: Rule) -> pl.LazyFrame:
     value = pl.col(name).cast(pl.Float64).fill_nan(None)
     margin = value - rule.limit if rule.at_least is not None else rule.limit - value
     known = summary.filter(_fits("skill_id", rule.skill), _fits("scorer", rule.scorer))
-    told = _REASONS.get(name, f"{rule.metric}_ci_method" if rule.bound is not Bound.POINT else None)
+    told = _REASONS.get(name) if rule.bound is Bound.POINT else interval_columns(rule.metric)[2]
     why = pl.col(told) if told else pl.lit(None, dtype=pl.String)
     said = pl.coalesce(why, pl.lit(f"{name} is not known"))
     return known.with_columns(
@@ -201,8 +197,8 @@ def _column(summary: pl.LazyFrame, rule: Rule) -> str:
     check_metric(summary, rule)
     if rule.bound is Bound.POINT:
         return rule.metric
-    ends = BOUNDS.get(rule.metric, (f"{rule.metric}_ci_low", f"{rule.metric}_ci_high"))
-    name = ends[rule.bound is Bound.HIGH]
+    low, high, _ = interval_columns(rule.metric)
+    name = high if rule.bound is Bound.HIGH else low
     if name not in numbers(summary):
         raise _unknown("bound", f"point: {rule.metric} has no interval", rule.bound.value, [])
     return name

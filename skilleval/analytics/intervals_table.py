@@ -91,7 +91,14 @@ def interval_table(
         (null for percentiles), `n_clusters` (tasks or families that have anything), `n` (what is counted: trials, or
         tasks for means over tasks; for `weighted_mean` the sum of weights). `mean_ms` and percentiles are in ms.
     """
-    outcomes = with_counted_latency(trial_outcomes(trials, scores), spec)
+    return intervals_of(with_counted_latency(trial_outcomes(trials, scores), spec), by=by, spec=spec)
+
+
+def intervals_of(outcomes: pl.LazyFrame, *, by: Sequence[str], spec: AnalysisSpec) -> pl.LazyFrame:
+    """Give the same of outcomes that have a counted latency, by any of their columns.
+
+    Grain: one row a `by` × metric, sorted by `by`.
+    """
     rows = outcomes.with_columns(cluster=family(spec))
     ratios = _ratios(spec)
     tasks = summarise(rows, by=(*by, "cluster", "task_id"), metrics=_OF_TASK)

@@ -175,7 +175,14 @@ def _alpha() -> tuple[Metric, ...]:
         pl.when(k <= 1)
         .then(pl.lit("not known: fewer than two tasks have a verdict"))
         .when(subjects < MIN_SUBJECTS)
-        .then(pl.format("not known: {} subjects have a verdict on all tasks, and three are needed", subjects))
+        .then(
+            pl.format(
+                "not known: {} verdicts on all tasks, and those of three are needed",
+                pl.when(subjects == 1)
+                .then(pl.lit("1 subject has"))
+                .otherwise(pl.format("{} subjects have", subjects)),
+            )
+        )
         .when(~(pl.col("of_totals") > _SAME))
         .then(pl.lit("not known: all subjects have the same total"))
     )

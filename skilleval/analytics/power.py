@@ -44,14 +44,15 @@ class Goal:
 
     def __post_init__(self) -> None:
         power = 0.5 if self.power is None else self.power
+        size = "--margin" if self.power is None else "--difference"
         rules = (
-            (self.size > 0 and math.isfinite(self.size), "size", "a number above 0", self.size),
-            (0 < self.level < 1, "level", "a number between 0 and 1", self.level),
-            (0 < power < 1, "power", "a number between 0 and 1", power),
+            (self.size > 0 and math.isfinite(self.size), size, "a number above 0", self.size),
+            (0 < self.level < 1, "--level", "a number between 0 and 1, both excluded", self.level),
+            (0 < power < 1, "--power", "a number between 0 and 1, both excluded", power),
         )
         wrong = tuple(
-            Problem(where="power", key=key, expected=expected, found=repr(found))
-            for usable, key, expected, found in rules
+            Problem(where=option, expected=expected, found=f"{found:g}")
+            for usable, option, expected, found in rules
             if not usable
         )
         if wrong:
@@ -61,8 +62,17 @@ class Goal:
 def from_rate(rate: float, icc: float) -> Variances:
     """Give the variances of verdicts with this rate of passing and this correlation within tasks.
 
+    Raises:
+        UsageError: such verdicts would not vary.
+
     Source: the variance of a verdict is p(1 - p), and the ICC is the part of it that lies between tasks.
     """
+    if not 0 < rate < 1:
+        expected = (
+            "a rate above 0 and below 1: at its ends no verdict varies, and any number of tasks would do"
+        )
+        problem = Problem(where="--rate", expected=expected, found=f"{rate:g}")
+        raise UsageError("this cannot be planned for", problems=(problem,))
     total = rate * (1 - rate)
     return Variances(between_tasks=icc * total, between_repeats=(1 - icc) * total)
 

@@ -136,7 +136,8 @@ def _with_front(judged: pl.LazyFrame, spec: SelectionSpec) -> pl.LazyFrame:
     """Mark the front among those that meet the filters, and leave out what is beaten where that is asked for."""
     chosen = spec.pareto or tuple(usual_criterion(name) for name in USUAL_FRONT)
     columns = {f"_front_{at}": one for at, one in enumerate(chosen)}
-    values = {name: _comparable(one.value, is_asked=bool(spec.pareto)) for name, one in columns.items()}
+    is_named = bool(spec.pareto) and {one.name for one in spec.pareto} != set(USUAL_FRONT)
+    values = {name: _comparable(one.value, is_asked=is_named) for name, one in columns.items()}
     rows = judged.with_row_index("_candidate").with_columns(
         pl.when(_FITS).then(value).alias(name) for name, value in values.items()
     )
@@ -164,7 +165,7 @@ def _with_front(judged: pl.LazyFrame, spec: SelectionSpec) -> pl.LazyFrame:
 
 
 def _comparable(value: pl.Expr, *, is_asked: bool) -> pl.Expr:
-    """Let a criterion that nobody knows decide nothing, unless somebody asked for it."""
+    """Let a criterion that nobody knows decide nothing, unless somebody asked for it by name."""
     return value if is_asked else pl.when(value.filter(_FITS).is_null().all()).then(0.0).otherwise(value)
 
 

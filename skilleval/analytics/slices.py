@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from skilleval.analytics.interval_columns import join_intervals
 from skilleval.analytics.outcomes import CONDITION_KEYS, trial_outcomes, with_counted_latency
 from skilleval.analytics.spec import AnalysisSpec
 from skilleval.analytics.summary import summary_of
@@ -52,6 +53,7 @@ def slices(
     by: Sequence[str],
     spec: AnalysisSpec,
     facts: pl.LazyFrame | None = None,
+    intervals: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Summarise outcomes that have a counted latency by what their trials have in common.
 
@@ -59,13 +61,14 @@ def slices(
     slices counts in each of them; one that belongs to none, or whose value is not known, is in no row.
 
     Grain: one row a combination of slices × condition × scorer × benchmark version, sorted.
-    Columns: `by`, `CONDITION_KEYS`, then the metrics of the summary.
+    Columns: `by`, `CONDITION_KEYS`, then the metrics of the summary and the intervals of those in `intervals`.
     """
     rows = outcomes if facts is None else outcomes.join(facts, on="run_id", how="left")
     for name in by:
         rows = rows.with_columns(SLICINGS.get(name, pl.concat_list(pl.col(name))).alias(name)).explode(name)
     known = rows.filter(pl.all_horizontal(pl.col(by).is_not_null()))
-    return summary_of(known, by=tuple(dict.fromkeys((*by, *CONDITION_KEYS))), spec=spec)
+    keys = tuple(dict.fromkeys((*by, *CONDITION_KEYS)))
+    return join_intervals(summary_of(known, by=keys, spec=spec), known, by=keys, metrics=intervals, spec=spec)
 
 
 def by_tag(trials: pl.LazyFrame, scores: pl.LazyFrame, *, spec: AnalysisSpec) -> pl.LazyFrame:

@@ -22,7 +22,7 @@ from skilleval.report import WRITERS
 from skilleval.report.comment import comment
 from skilleval.report.comparison import markdown
 from skilleval.report.document import Report, to_json
-from skilleval.report.gates import gate_sentence, with_gate
+from skilleval.report.gates import FAILED, GateCheck, gate_sentence, with_gate
 from skilleval.report.markdown_text import escape
 from skilleval.results.find import find_run
 from skilleval.results.schema import SCORES, TRIALS
@@ -88,11 +88,33 @@ def gate_run(  # noqa: PLR0913 - keywords: each is an option of the command
         baseline=None if before is None else Baseline(run_id=before.name, rows=_rows(before)),
         lacking=remark or NO_BASELINE,
     )
-    checks = gate_checks(asked, gated)
+    checks = (*_whole(report), *gate_checks(asked, gated))
     own = rules_of(manifest["config"]["gate"], where=str(folder / MANIFEST))
     bare = _without_gate(report) if own else report
     return GateResult(
         report=with_gate(bare, checks, decides=True), folder=folder, baseline=before, remark=remark
+    )
+
+
+def _whole(report: Report) -> tuple[GateCheck, ...]:
+    """Fail a run that was cut short: what it did not try could have failed."""
+    run = report.run
+    if not run.interrupted:
+        return ()
+    n_trials, n_planned = run.n_trials, run.n_planned
+    is_known = n_trials is not None and n_planned is not None
+    return (
+        GateCheck(
+            rule=-1,  # none of the rules: it is asked of every run
+            metric="n_trials",
+            is_regression=False,
+            direction="at_least",
+            limit=float(n_planned or 0),
+            verdict=FAILED,
+            value=None if n_trials is None else float(n_trials),
+            margin=float(n_trials - n_planned) if n_trials is not None and n_planned is not None else None,
+            reason="" if is_known else "the run was interrupted before its end",
+        ),
     )
 
 
@@ -133,6 +155,9 @@ def _file_rules(path: Path) -> tuple[GateRule, ...]:
         raise ConfigError("the file holds no gate", problems=(problem,))
     whole = {"min_completion": 0.0, "exit_on_fail": True, "fail_on_error": False, "rules": [], **values}
     rules = GateSettings.parse(whole, where=str(path), prefix="gate").rules
+    if not rules and "min_completion" not in values:
+        problem = Problem(where=str(path), key="rules", expected="at least one rule", found="none")
+        raise ConfigError("a gate that asks nothing would let everything pass", problems=(problem,))
     return (min_completion_rule(whole), *rules) if "min_completion" in values else rules
 
 
@@ -147,13 +172,12 @@ def _baseline(reference: str | None, folder: Path, store: Path) -> tuple[Path | 
     if reference is None:
         return None, ""
     place = Path(reference)
-    if reference == PREVIOUS:
+    is_folder_of_runs = place.is_dir() and not (place / MANIFEST).is_file()
+    if reference == PREVIOUS or is_folder_of_runs:
         try:
-            found = earlier_run(folder, store)
+            found = earlier_run(folder, store if reference == PREVIOUS else place)
         except ResultsError as error:
             return None, f"no baseline: {error.message}"
-    elif place.is_dir() and not (place / MANIFEST).is_file():
-        found = earlier_run(folder, place)
     else:
         found = find_run(reference, store)
     compact(found)

@@ -31,7 +31,7 @@ COMPARED = ("consistency", "p50_ms", "p95_ms", "composite")
 """The metrics of a summary that no task has of its own: they are set side by side, and not tested."""
 
 PREVIOUS = "previous"
-"""As a baseline: the newest earlier run of the same benchmark that has a skill in common."""
+"""As a baseline: the newest earlier run of the same benchmark that has a skill and a scorer in common."""
 
 _LEVEL, _SEED = 0.95, 0
 _OF_SUMMARY = pl.Schema(dict.fromkeys(CONDITION_KEYS, pl.String()) | dict.fromkeys(COMPARED, pl.Float64()))
@@ -68,7 +68,7 @@ def read_sides(baseline: str, candidate: str, store: Path) -> tuple[Side, Side]:
 
 
 def earlier_run(folder: Path, store: Path) -> Path:
-    """Find the newest finished run of the same benchmark with a skill in common that is older than a run.
+    """Find the newest finished run that is older than a run and shares benchmark, a skill and a scorer with it.
 
     Raises:
         ResultsError: there is none.
@@ -76,17 +76,31 @@ def earlier_run(folder: Path, store: Path) -> Path:
     here, own = folder.resolve(), read_manifest(folder)
     stored = [one.resolve() for one in runs(store)]
     for other in reversed(stored[: stored.index(here)] if here in stored else stored):
-        said = read_manifest(other)
-        is_finished = said.get("ended_at") is not None and not said.get("interrupted")
-        is_alike = said["benchmark"]["id"] == own["benchmark"]["id"] and _skills(said) & _skills(own)
-        if is_finished and is_alike and other != here:
+        if other != here and _is_finished_and_alike(other, own):
             return other
     msg = f"no earlier run of {own['benchmark']['id']} is stored below {store}"
-    raise ResultsError(msg, hint="name the baseline, or the folder with --store")
+    hint = "a finished one with a skill and a scorer in common; name the baseline, or the folder with --store"
+    raise ResultsError(msg, hint=hint)
 
 
-def _skills(manifest: Mapping[str, Any]) -> set[str]:
-    return {skill["id"] for skill in manifest["skills"]}
+def _is_finished_and_alike(other: Path, own: Mapping[str, Any]) -> bool:
+    """Say whether a run can be a baseline; one whose manifest is damaged cannot, and is nobody's obstacle.
+
+    Without a common scorer, as after `skilleval score`, nothing could be compared, and a gate would skip its rules.
+    """
+    try:
+        said = read_manifest(other)
+        is_finished = said.get("ended_at") is not None and not said.get("interrupted")
+        is_alike = said["benchmark"]["id"] == own["benchmark"]["id"]
+        return is_finished and is_alike and all(_shared(said, own))
+    except (ResultsError, KeyError, TypeError):
+        return False
+
+
+def _shared(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+    """Give the ids of the skills and the names of the scorers that two manifests share."""
+    skills = [{skill["id"] for skill in manifest["skills"]} for manifest in (one, other)]
+    return skills[0] & skills[1], set(one["scorers"]) & set(other["scorers"])
 
 
 def read_side(reference: str, store: Path) -> Side:

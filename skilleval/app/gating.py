@@ -12,7 +12,6 @@ from skilleval.analytics.arms import BASELINES, CANDIDATE
 from skilleval.analytics.criteria import criterion
 from skilleval.analytics.gate_changes import Rows, changes
 from skilleval.analytics.gates import (
-    BOUNDS,
     WHERE,
     Bound,
     Outcome,
@@ -22,7 +21,6 @@ from skilleval.analytics.gates import (
     threshold_checks,
 )
 from skilleval.analytics.interval_columns import with_intervals
-from skilleval.analytics.intervals_table import interval_metrics
 from skilleval.analytics.spec import AnalysisSpec
 from skilleval.analytics.summary import summary
 from skilleval.config.settings import GateRule, GateSettings
@@ -112,7 +110,7 @@ def _frame(rule: Rule, gated: Gated) -> pl.LazyFrame:
 def _figures(rows: Rows, rule: Rule, spec: AnalysisSpec) -> pl.LazyFrame:
     """Summarise, with the interval of the metric where an end of it is asked for that a summary does not have."""
     figures = summary(rows.trials, rows.scores, spec=spec)
-    if rule.bound is not Bound.POINT and rule.metric in set(interval_metrics(spec)) - BOUNDS.keys():
+    if rule.bound is not Bound.POINT:
         figures = with_intervals(figures, rows.trials, rows.scores, metrics=(rule.metric,), spec=spec)
     return figures.with_columns(**_A_TRIAL)
 

@@ -22,6 +22,7 @@ from skilleval.app.strategy import read_strategy, with_options
 from skilleval.app.thread import outside_of_loops
 from skilleval.catalog.read import read_catalog, usable_skills
 from skilleval.config.compose import Composed, compose_settings, quote
+from skilleval.errors import Problem, UsageError
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +54,8 @@ def evaluate(overrides: Iterable[str] = (), *, project: str | Path | None = None
     Raises:
         SkillevalError: something is wrong with settings, skills or benchmark; nothing was run then.
     """
+    if isinstance(overrides, str):  # an iterable of strings, too: its letters
+        raise UsageError("overrides are a list", hint=f"write [{overrides!r}]")
     chosen = tuple(overrides)
     place = None if project is None else Path(project)
     return Run(outside_of_loops(lambda: _evaluated(chosen, place)))
@@ -123,10 +126,20 @@ def compare(
 ) -> Comparison:
     """Compare two runs, paired over the tasks they share, as `skilleval diff` does; `margin` is a change that is none.
 
+    As the baseline `"previous"` is the newest earlier run that can be compared.
+
     Raises:
+        UsageError: the margin is no share.
         ResultsError: a run cannot be read, or they share no skill and scorer on one benchmark.
     """
-    before, after = _run(baseline, store).folder, _run(candidate, store).folder
+    if not 0 < margin < 1:
+        problem = Problem(
+            where="margin", expected="a share between 0 and 1, both excluded", found=f"{margin:g}"
+        )
+        raise UsageError("with this margin nothing could be told", problems=(problem,))
+    after = _run(candidate, store).folder
+    is_previous = baseline == diffing.PREVIOUS
+    before = diffing.earlier_run(after, Path(store)) if is_previous else _run(baseline, store).folder
     one, other = diffing.read_sides(str(before), str(after), Path(store))
     with readable(after):
         frames = diffing.compared(one, other, margin=margin, level=diffing.level_of(one, other))
@@ -160,6 +173,7 @@ def select(  # noqa: PLR0913 - keywords: each is an option of the command
     Raises:
         SkillevalError: a skill or the strategy cannot be read, or the benchmark is not clear.
     """
+    _check_select(min_completion, top_k)
     paths = [skills] if isinstance(skills, str | Path) else list(skills)
     found = usable_skills(read_catalog([Path(path) for path in paths]), skip_invalid=True)
     spec = with_options(
@@ -172,3 +186,15 @@ def select(  # noqa: PLR0913 - keywords: each is an option of the command
         log.warning("%s", notice)
     ranking = selecting.select(found, history, spec=spec, benchmark=benchmark, scorer=scorer)
     return pl.DataFrame(ranking.rows, infer_schema_length=None)
+
+
+def _check_select(min_completion: float | None, top_k: int | None) -> None:
+    """Refuse what the command line refuses, in place of an empty table."""
+    problems = []
+    if min_completion is not None and not 0 <= min_completion <= 1:
+        found = f"{min_completion:g}"
+        problems.append(Problem(where="min_completion", expected="a share between 0 and 1", found=found))
+    if top_k is not None and top_k < 0:
+        problems.append(Problem(where="top_k", expected="0, which takes all, or more", found=str(top_k)))
+    if problems:
+        raise UsageError("nothing can be selected so", problems=tuple(problems))

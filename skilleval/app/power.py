@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -79,10 +80,11 @@ def variances_of(
     """Take variances from the command line; null where none are given.
 
     Raises:
-        UsageError: only half of them is given, or both kinds are.
+        UsageError: only half of them is given, both kinds are, or nothing varies.
     """
     by_variance, by_rate = (omega2, sigma2), (rate, icc)
     if omega2 is not None and sigma2 is not None and rate is None and icc is None:
+        _check_variances(omega2, sigma2)
         return Variances(between_tasks=omega2, between_repeats=sigma2)
     if rate is not None and icc is not None and omega2 is None and sigma2 is None:
         return from_rate(rate, icc)
@@ -95,6 +97,18 @@ def variances_of(
         where="power", expected="--omega2 with --sigma2, or --rate with --icc", found=" and ".join(found)
     )
     raise UsageError("the variances are not told completely", problems=(problem,))
+
+
+def _check_variances(omega2: float, sigma2: float) -> None:
+    given = {"--omega2": omega2, "--sigma2": sigma2}
+    wrong = [(name, f"{value:g}") for name, value in given.items() if not math.isfinite(value)]
+    if omega2 == sigma2 == 0:
+        wrong = [("--omega2 and --sigma2", "0 and 0: any number of tasks would do")]
+    problems = tuple(
+        Problem(where=name, expected="a finite variance above 0", found=found) for name, found in wrong
+    )
+    if problems:
+        raise UsageError("this cannot be planned for", problems=problems)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

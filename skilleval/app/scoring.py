@@ -240,7 +240,7 @@ def _trials(
     known = {(skill.id, skill.version, skill.digest): skill for skill in skills}
     tasks: dict[str, Task] = {task.id: task for task in benchmark.tasks}
     conditions: dict[str, Condition] = {}
-    columns = ("task_id", "mode", "call_key", *_OF_TRIAL, *_OF_CONDITION)
+    columns = ("run_id", "task_id", "mode", "call_key", *_OF_TRIAL, *_OF_CONDITION)
     for row in rows.select(columns).collect().iter_rows(named=True):
         if row["task_id"] in left_out:
             continue
@@ -257,6 +257,9 @@ def _trials(
 
 
 def _condition(row: Mapping[str, Any]) -> Condition:
+    if row["mode"] is None:
+        msg = f"run {row['run_id']} does not say in which mode {row['skill_id']} was driven"
+        raise ResultsError(msg, hint="an older version wrote it: evaluate again to score by other scorers")
     return Condition(mode=Mode(row["mode"]), **{name: row[name] for name in _OF_CONDITION})
 
 

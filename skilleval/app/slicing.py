@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from skilleval.analytics.interval_columns import interval_columns
 from skilleval.analytics.slices import SLICINGS, slices
 from skilleval.app.stored import Stored, alike, outcomes_of, readable, stored_runs
 from skilleval.errors import Problem, UsageError
@@ -22,7 +23,6 @@ _OF_RUNS: Mapping[str, tuple[str, ...]] = {
     DOMAIN: ("benchmark", "domain"),
     BENCHMARK: ("benchmark", "id"),
 }
-_INTERVALS = {"completion_rate": ("ci_low", "ci_high")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +69,16 @@ def _sliced(found: Sequence[Stored], by: tuple[str, ...], metrics: tuple[str, ..
     outcomes = outcomes_of(found)
     of_runs = [name for name in by if name not in SLICINGS]
     facts = _facts(found, of_runs) if of_runs else None
-    parts = [slices(outcomes_of(group), by=by, spec=group[0].spec, facts=facts) for group in alike(found)]
-    every = pl.concat(parts).collect()
+    parts = [
+        slices(outcomes_of(group), by=by, spec=group[0].spec, facts=facts, intervals=metrics)
+        for group in alike(found)
+    ]
+    every = pl.concat(parts, how="diagonal").collect()
     _check_metrics(metrics, every)
     keys = _telling(every, by)
-    beside = [end for name in metrics for end in _INTERVALS.get(name, ())]
+    beside = [name for metric in metrics for name in interval_columns(metric) if name in every.columns]
     counts = ("n_tasks", "n_trials", "n_graded")
-    shown = dict.fromkeys((*keys, *counts, *metrics, *beside, *(["ci_method"] if beside else [])))
+    shown = dict.fromkeys((*keys, *counts, *metrics, *beside))
     total = outcomes.select(pl.struct("run_id", "trial_id").n_unique()).collect().item()
     return Sliced(
         by=by,

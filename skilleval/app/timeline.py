@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from skilleval.analytics.change_points import ChangePoint, change_points
+from skilleval.analytics.interval_columns import interval_columns, with_intervals
 from skilleval.analytics.summary import summary
 from skilleval.analytics.task_results import task_results
 from skilleval.analytics.trend import LINE_KEYS, METHOD_KEYS, TASK_MEANS, numbered_lines, task_matrix
@@ -122,12 +123,18 @@ def _read(store: Path, wanted: Wanted, notices: list[str]) -> tuple[list[pl.Data
     points, tasks = [], []
     for one in _stored(store, wanted, notices):
         with readable(one.folder):
-            found = summary(one.trials, one.scores, spec=one.spec).collect()
-            check_metric(wanted.metric, found.schema)
+            found = _summary(one, wanted.metric)
             points.append(_points(one, _of_skill(found, wanted), wanted.metric))
             if wanted.metric in TASK_MEANS:
                 tasks.append(_tasks(one, wanted.metric))
     return [one for one in points if one.height], tasks
+
+
+def _summary(one: Stored, metric: str) -> pl.DataFrame:
+    """Summarise a run, with the interval of the metric where it has one."""
+    rows = summary(one.trials, one.scores, spec=one.spec)
+    check_metric(metric, rows.collect_schema())
+    return with_intervals(rows, one.trials, one.scores, metrics=(metric,), spec=one.spec).collect()
 
 
 def _of_skill(rows: pl.DataFrame, wanted: Wanted) -> pl.DataFrame:
@@ -147,12 +154,14 @@ def _points(one: Stored, rows: pl.DataFrame, metric: str) -> pl.DataFrame:
     """Give the points of one run.
 
     Grain: one row a condition × scorer.
-    Columns: `LINE_KEYS`, `METHOD_KEYS`, `run_id`, `started_at`, `value`, `low`, `high`, and counts.
+    Columns: `LINE_KEYS`, `METHOD_KEYS`, `run_id`, `started_at`, `value`, `low`, `high`, `method` (of both), and counts.
     """
     manifest = one.manifest
     scorers = {name: manifest.get("scorers", {}).get(name, {}) for name in rows["scorer"].drop_nulls()}
-    ends = ("ci_low", "ci_high") if metric == _RATE else (None, None)
-    low, high = (pl.lit(None, dtype=pl.Float64) if end is None else pl.col(end) for end in ends)
+    low, high, method = (
+        pl.col(name) if name in rows.columns else pl.lit(None, dtype=dtype)
+        for name, dtype in zip(interval_columns(metric), (pl.Float64, pl.Float64, pl.String), strict=True)
+    )
     return rows.select(
         *LINE_KEYS,
         "benchmark_version",
@@ -166,6 +175,7 @@ def _points(one: Stored, rows: pl.DataFrame, metric: str) -> pl.DataFrame:
         value=pl.col(metric).cast(pl.Float64),
         low=low,
         high=high,
+        method=method,
     )
 
 

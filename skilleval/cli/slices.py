@@ -81,7 +81,7 @@ def _remarks(found: Sliced) -> list[str]:
     lines = []
     if found.left_out:
         what = "trial is" if found.left_out == 1 else "trials are"
-        lines.append(f"{found.left_out} {what} in no slice: {' and '.join(found.by)} not known")
+        lines.append(f"{found.left_out} {what} in no slice: {' or '.join(found.by)} not known")
     if not found.rows.height:
         lines.append("No slice: nothing that was run has any.")
     return lines

@@ -21,10 +21,12 @@ def style_of(metric: str) -> Style:
 
 def metric_text(metric: str, row: Mapping[str, Any]) -> str:
     """Write a metric of a row, with its interval where it has one."""
-    return valued(metric, row[metric], *(row.get(end) for end in _INTERVALS.get(metric, ())))
+    low, high = _INTERVALS.get(metric, (f"{metric}_ci_low", f"{metric}_ci_high"))
+    return valued(metric, row[metric], row.get(low), row.get(high))
 
 
 def valued(metric: str, value: float | None, low: float | None = None, high: float | None = None) -> str:
     """Write a value of a metric, with its interval where both ends are known."""
-    text, ends = shown(value, style_of(metric)), interval(low, high)
+    style = style_of(metric)
+    text, ends = shown(value, style), interval(low, high, style)
     return text if DASH in {text, ends} else f"{text} {ends}"

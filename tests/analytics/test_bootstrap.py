@@ -86,3 +86,10 @@ def test_a_thousand_tasks_are_resampled_within_a_second() -> None:
         bootstrap_bounds(values, np.ones(1000), how())
         elapsed.append(time.perf_counter() - start)
     assert min(elapsed) < 1
+
+
+@pytest.mark.parametrize("corrected", [False, True])
+def test_means_that_differ_by_rounding_show_no_spread(corrected: bool) -> None:
+    """Two scores of 0.1 and three of them have means a hair apart: that is no interval."""
+    parts = np.array([0.1 + 0.1, 0.1 + 0.1 + 0.1, 0.1])
+    assert bootstrap_bounds(parts, np.array([2.0, 3.0, 1.0]), how(corrected=corrected)) is None

@@ -219,3 +219,13 @@ def test_two_tasks_could_not_have_found_anything(grid: Grid, spec: Spec) -> None
     assert row["detectable"] is None
     many = rows(grid([[1]] * 8 + [[0]] * 8), grid([[0]] * 16), spec())["completion_rate"]
     assert many["detectable"] == pytest.approx(0.361683, abs=1e-6)
+
+
+def test_bounds_of_ratios_are_numbers_however_wide(grid: Grid, spec: Spec) -> None:
+    """Where one of two tasks took longer by many powers of ten, the bounds are still positive and finite."""
+    before, after = (
+        (trials.with_columns(latency_ms=pl.Series([slow, 1.0])), scores)
+        for slow, (trials, scores) in ((1e-9, grid([[1], [1]])), (1e60, grid([[1], [1]])))
+    )
+    row = rows(before, after, spec())["latency_ms"]
+    assert 0 < row["low"] < row["effect"] < row["high"] < float("inf")

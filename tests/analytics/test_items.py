@@ -90,7 +90,9 @@ def test_two_subjects_are_too_few() -> None:
     """Any two subjects correlate perfectly: below three nothing is said, and the reason is."""
     row = only(reliability(values([1.0, 0.0], [0.0, 0.0])))
     assert row["alpha"] is None
-    assert row["method"] == "not known: 2 subjects have a verdict on all tasks, and three are needed"
+    assert row["method"] == "not known: 2 subjects have verdicts on all tasks, and those of three are needed"
+    alone = only(reliability(values([1.0, 0.0])))
+    assert alone["method"].startswith("not known: 1 subject has verdicts")
     assert items(values([1.0, 0.0], [0.0, 1.0])).collect()["item_rest"].null_count() == 2
 
 

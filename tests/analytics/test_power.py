@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -104,16 +105,16 @@ def test_the_fewest_tasks_are_two() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "key"),
+    ("change", "option"),
     [
-        ({"size": 0.0}, "size"),
-        ({"size": math.nan}, "size"),
-        ({"level": 1.0}, "level"),
-        ({"power": 0.0}, "power"),
+        ({"size": 0.0}, "--difference"),
+        ({"size": math.nan, "power": None}, "--margin"),
+        ({"level": 1.0}, "--level"),
+        ({"power": 0.0}, "--power"),
     ],
 )
-def test_a_goal_no_number_reaches_is_refused(change: dict[str, float], key: str) -> None:
+def test_a_goal_no_number_reaches_is_refused(change: dict[str, Any], option: str) -> None:
     """A size of 0, a level of 1 or a power of 0 is one clear error."""
     with pytest.raises(UsageError) as caught:
         Goal(**({"size": 0.1, "level": 0.95, "power": 0.8} | change))
-    assert [problem.key for problem in caught.value.problems] == [key]
+    assert [problem.where for problem in caught.value.problems] == [option]

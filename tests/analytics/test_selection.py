@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from skilleval.analytics.criteria import COLUMNS, Criterion, criterion
-from skilleval.analytics.selection import Filters, Limit, SelectionSpec, SortKey, selection
+from skilleval.analytics.selection import USUAL_FRONT, Filters, Limit, SelectionSpec, SortKey, selection
 from skilleval.errors import ConfigError
 
 _SCHEMA: dict[str, Any] = {
@@ -301,6 +301,14 @@ def test_only_the_front_is_taken_where_that_is_asked_for() -> None:
     assert told["c"] == ["p95_ms is not known"]
     removed = dict(frame.select("skill_id", "removed_by").iter_rows())
     assert removed == {"a": [], "b": ["pareto"], "c": ["pareto"], "d": ["maxErrorRate"]}
+
+
+def test_the_usual_front_needs_no_cost_that_nobody_knows() -> None:
+    """`pareto: true` names no criterion, so one without any figure decides nothing; by name it is a reason."""
+    rows = [{"completion_rate": 0.9, "p95_ms": 50.0}, {"completion_rate": 0.8, "p95_ms": 60.0}]
+    usual = tuple(named(name) for name in USUAL_FRONT)
+    assert order(chosen(rows, pareto=usual)) == "a"
+    assert order(chosen(rows, pareto=(named("completion_rate"), named("usd_per_trial")))) == ""
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stored_runs import rewrite_manifest
 
 from skilleval.app.ci import GateResult, files_of, gate_run, summary_text, write_ci
 from skilleval.app.evaluate import Outcome, evaluate
@@ -153,6 +155,30 @@ def test_a_file_may_be_a_whole_gate(project: Project) -> None:
     assert told(project.gate("latest", rules=path)) == [("failed", pytest.approx(-0.1), "")]
 
 
+def test_a_run_that_was_cut_short_opens_no_gate(
+    project: Project, runs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Its rules are kept so far, but what it did not try could have failed: the check says how many trials lack."""
+    folder = tmp_path / runs[0].name
+    shutil.copytree(runs[0], folder)
+    rewrite_manifest(folder, interrupted=True, n_planned=10)
+    result = project.gate(folder, rules=project.rules("{metric: completion_rate, at_least: 0.5}"))
+    assert result.exit_code is ExitCode.GATE_NOT_MET
+    assert [(check.metric, check.verdict) for check in result.report.gates] == [
+        ("n_trials", "failed"),
+        ("completion_rate", "passed"),
+    ]
+    assert result.report.verdict.sentence.startswith("1 of 2 checks of the gate failed: n_trials ≥ 10")
+
+
+def test_a_file_without_a_rule_opens_no_gate(project: Project, runs: tuple[Path, Path]) -> None:
+    """A gate that asks nothing is a mistake, not a pass."""
+    path = project.folder / "nothing.yaml"
+    path.write_text("rules: []\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="asks nothing"):
+        project.gate(runs[0], rules=path)
+
+
 @pytest.mark.parametrize("baseline", ["previous", "id", "folder of runs"])
 def test_a_baseline_is_named_in_many_ways(project: Project, runs: tuple[Path, Path], baseline: str) -> None:
     """`previous` is the newest earlier run; a folder of runs stands for its newest fitting one."""
@@ -172,6 +198,9 @@ def test_the_first_run_has_no_baseline(project: Project, runs: tuple[Path, Path]
     assert (first.baseline, first.exit_code) == (None, ExitCode.OK)
     assert first.remark.startswith("no baseline: no earlier run of ")
     assert {check.verdict for check in first.report.gates} == {"skipped"}
+    (project.folder / "restored").mkdir()
+    restored = project.gate(runs[0], baseline=str(project.folder / "restored"))
+    assert (restored.baseline, restored.remark.partition(":")[0]) == (None, "no baseline")
     with pytest.raises(ResultsError, match="no run"):
         project.gate(runs[0], baseline="nowhere")
 

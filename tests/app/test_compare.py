@@ -119,6 +119,20 @@ def test_previous_is_the_newest_earlier_run_of_the_benchmark(workload: Workload)
         compare("latest", "previous", store=store, labels=("a", "b"))
 
 
+def test_previous_can_be_compared(workload: Workload) -> None:
+    """Runs without a common scorer, or with a damaged manifest, are passed over in the search for a baseline."""
+    first = Path(ran(workload, dict.fromkeys(TASKS, RIGHT)))
+    ran(workload, dict.fromkeys(TASKS, RIGHT), "scorer=contains")
+    damaged = first.parent / f"{first.name.partition('-')[0]}-ffffff"
+    damaged.mkdir()
+    (damaged / "manifest.json").write_text(
+        '{"run_id": "x", "ended_at": "2026", "skills": [1], "benchmark": {}}'
+    )
+    second = ran(workload, dict.fromkeys(TASKS, WRONG))
+    found = compare("previous", "latest", store=first.parent, labels=("a", "b"))
+    assert (found.baseline.run_id, found.candidate.run_id) == (first.name, Path(second).name)
+
+
 def test_reports_are_compared_by_their_verdicts(workload: Workload) -> None:
     """Of a JSON report tasks and rates are known: the same verdict as of the runs, without latencies of tasks."""
     before = ran(workload, dict.fromkeys(TASKS, RIGHT))

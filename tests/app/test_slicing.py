@@ -7,6 +7,7 @@ from stored_runs import TASKS, Runs
 
 from skilleval.app.slicing import slice_runs
 from skilleval.errors import UsageError
+from skilleval.report.metric_text import metric_text
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +83,17 @@ def test_whatever_names_a_condition_is_a_slice(runs: Runs, by: str) -> None:
     found = slice_runs(names(runs), by=[by], metrics=["n_trials"], store=runs.store)
     assert found.rows.columns.count(by) == 1
     assert found.rows["n_trials"].sum() + found.left_out == 16
+
+
+def test_every_figure_of_a_slice_has_its_interval(runs: Runs) -> None:
+    """Scores and percentiles have ends and a method as completion has; counts have none."""
+    metrics = ["partial_score", "p50_ms", "n_passed"]
+    found = slice_runs(names(runs), by=["mode"], metrics=metrics, store=runs.store)
+    (row,) = found.rows.to_dicts()
+    assert row["partial_score_ci_low"] < row["partial_score"] < row["partial_score_ci_high"]
+    assert row["partial_score_ci_method"].startswith("clustered t")
+    # Fourteen of the sixteen latencies are the same.
+    assert row["p50_ms_ci_method"] == "no interval: the values around p50 are all the same, of 16"
+    assert "n_passed_ci_low" not in row
+    assert metric_text("partial_score", row).endswith("]")
+    assert metric_text("p50_ms", row) == "12.5\u2009ms"

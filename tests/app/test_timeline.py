@@ -55,6 +55,21 @@ def test_other_metrics_have_a_course_and_no_test(runs: Runs) -> None:
     assert line.note.startswith("changes are looked for in completion_rate")
 
 
+def test_every_point_of_a_course_has_its_interval_and_the_method_of_it(runs: Runs) -> None:
+    """Scores have ends as completion has; where there is none the method says why, and a count has neither."""
+    score, p95, count = (
+        only(timeline(runs.store, Wanted(metric=name)).lines).points[0]
+        for name in ("partial_score", "p95_ms", "n_passed")
+    )
+    assert score["low"] < score["value"] < score["high"]
+    assert score["method"].startswith("clustered t")
+    assert (p95["low"], p95["method"]) == (
+        None,
+        "no interval: p95 needs 72 values at level 0.95, there are 8",
+    )
+    assert (count["low"], count["method"]) == (None, None)
+
+
 def test_runs_that_cannot_be_compared_are_apart(tmp_path: Path) -> None:
     """Another content of the benchmark or other settings of the scorer begin a line, and it is said why."""
     runs = Runs(tmp_path / "a")

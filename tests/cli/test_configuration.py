@@ -52,7 +52,11 @@ def test_set_keeps_comments_and_refuses_nonsense(run: Run, folder: Path) -> None
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("report.formats", "[json, pdf]", "expected one of csv, html, json, markdown, found pdf"),
+        (
+            "report.formats",
+            "[json, pdf]",
+            "expected one of comment, csv, github, html, json, junit, markdown, found pdf",
+        ),
         ("privacy.redact", '["("]', "expected a regular expression"),
         ("scorer", "[exact, exact]", "expected each option once"),
         ("scorers.task.regex.timeout_ms", "0", "a number greater than 0"),

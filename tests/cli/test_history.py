@@ -56,7 +56,7 @@ def test_items_say_which_tasks_are_dead(run: Run, runs: Runs) -> None:
     done = run("items", "latest", "--store", runs.store)
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert "reliability not known: 1 subjects have a verdict on all tasks" in lines[0]
+    assert "reliability not known: 1 subject has verdicts on all tasks" in lines[0]
     assert lines[-1] == (
         "▲ 8 tasks all_pass: everybody passes it: it tells no skill from another; make it harder, or keep it as a "
         "smoke test"

@@ -46,3 +46,14 @@ def test_a_place_that_is_a_file_is_refused(folder: Path) -> None:
     assert done.code == 2
     assert "file" in done.err
     assert (folder / "file").read_text() == "mine"
+
+
+def test_the_folder_may_stand_alone_and_the_next_step_begins_there(run: Run, folder: Path) -> None:
+    """`init DIR` is `init --dir DIR`; two folders are an error that names both."""
+    done = run("init", "study")
+    assert done.code == 0, done.err
+    assert (folder / "study" / "skilleval.yaml").is_file()
+    assert "next:     cd study && skilleval create" in done.out
+    both = run("init", "study", "--dir", "other")
+    assert (both.code, (folder / "other").exists()) == (2, False)
+    assert "expected one folder, found study and other" in both.err

@@ -70,7 +70,7 @@ def test_a_run_gives_its_own_variances(run: Run, mixed: Workload) -> None:
         (("--rate", "0.5", "--icc", "1", "--power", "0.9"), "expected --difference beside --power"),
         (("--rate", "0.5", "--icc", "1", "--skill", "x"), "expected a run beside --skill"),
         (("latest", "--rate", "0.5", "--icc", "1"), "expected variances of a run or given ones, found both"),
-        (("--rate", "0.5", "--icc", "1", "--margin", "0"), "size: expected a number above 0, found 0.0"),
+        (("--rate", "0.5", "--icc", "1", "--margin", "0"), "--margin: expected a number above 0, found 0"),
     ],
 )
 def test_what_cannot_be_planned_is_one_clear_error(
@@ -87,3 +87,25 @@ def test_a_skill_that_the_run_does_not_have_is_named(run: Run, mixed: Workload) 
     done = run("power", str(mixed.run_folder()), "--skill", "nobody")
     assert done.code == 2
     assert "skill_id: expected one of" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("--rate", "1", "--icc", "0.4"), "--rate"),
+        (("--rate", "0", "--icc", "0.4"), "--rate"),
+        (("--omega2", "0", "--sigma2", "0"), "--omega2 and --sigma2"),
+        (("--omega2", "inf", "--sigma2", "0.1"), "--omega2"),
+        (("--omega2", "0.1", "--sigma2", "nan"), "--sigma2"),
+        (("--rate", "0.5", "--icc", "0", "--margin", "0"), "--margin"),
+        (("--rate", "0.5", "--icc", "0", "--difference", "0"), "--difference"),
+        (("--rate", "0.5", "--icc", "0", "--level", "1"), "--level"),
+    ],
+)
+def test_what_cannot_vary_or_be_reached_names_its_option(
+    run: Run, arguments: tuple[str, ...], option: str
+) -> None:
+    """No number of tasks is told where nothing varies: two would be enough for everything, which is untrue."""
+    done = run("power", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert f"  {option}: expected " in done.err

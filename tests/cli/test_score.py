@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from cli.conftest import Run
 from counted_skills import Counted, table
@@ -237,3 +238,13 @@ def test_a_run_of_one_scorer_has_no_agreement_to_show(counted: Counted) -> None:
     done = said("report", "show", "latest", "--store", counted.root / "out", "--view", "agreement")
     assert done.code == 2
     assert "skilleval score RUN" in done.err
+
+
+def test_a_run_that_does_not_say_its_modes_is_one_clear_error(counted: Counted) -> None:
+    """Rows of older versions lack what newer ones need; that is told, and is no fault of the program."""
+    folder = Path(counted.evaluated().document["run_dir"])
+    for part in (folder / "trials").glob("*.parquet"):
+        pl.read_parquet(part).drop("mode").write_parquet(part)
+    done = said("score", folder, "scorer=contains")
+    assert done.code == 2, done.err
+    assert "does not say in which mode" in done.err

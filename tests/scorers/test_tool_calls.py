@@ -148,7 +148,9 @@ def test_broken_arguments_count_as_a_call_and_as_nothing_else() -> None:
         {"type": "tool-arg-contains", "name": "plot", "path": "not", "value": "json"},
     )
     assert called.verdict is P
-    assert called.evidence == '3 calls: "sum" 2 times, "plot" 1 time; 1 with arguments that are not valid JSON'
+    assert (
+        called.evidence == '3 calls: "sum" 2 times, "plot" 1 time; 1 with arguments that are not valid JSON'
+    )
     assert equal.verdict is contains.verdict is F
     assert "seen in 1 call: arguments that are not valid JSON" in equal.evidence
 
