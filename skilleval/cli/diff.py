@@ -11,16 +11,19 @@ import click
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options
 from skilleval.cli.formats import FormatName
+from skilleval.cli.gate import show_checks
 from skilleval.cli.rate import Rate
 from skilleval.errors import Problem, UsageError
-from skilleval.outcome import ExitCode
+from skilleval.outcome import ExitCode, first_of
 
 if TYPE_CHECKING:
+    from skilleval.app.ci import GateResult
     from skilleval.report.diff_document import Diff
 
 _EXAMPLE = """
 skilleval diff previous latest
 skilleval diff 20261101T080000Z-1a2b3c latest --fail-on-regression --margin 0.02
+skilleval diff previous latest --gate no_regression
 skilleval diff main.json branch.json --label-a main --label-b branch --format markdown html --output diff
 """
 _SUFFIXES = {"markdown": ".md", "html": ".html", "json": ".json"}
@@ -44,6 +47,10 @@ _SUFFIXES = {"markdown": ".md", "html": ".html", "json": ".json"}
     help="With --fail-on-regression: only what is confirmed; single checks that broke may be chance.",
 )
 @click.option("--fail-on-inconclusive", is_flag=True, help="Exit 1 also if the runs cannot decide.")
+@click.option("--gate", metavar="NAME", help="Hold the candidate against conf/gate/NAME as well (exit 1).")
+@click.option(
+    "--rules", type=click.Path(), metavar="FILE", help="Hold it against the rules of a file as well."
+)
 @click.option("--strict", is_flag=True, help="Refuse runs that differ in more than their skills (exit 2).")
 @click.option("--label-a", default="before", show_default=True, metavar="TEXT", help="What to call A.")
 @click.option("--label-b", default="after", show_default=True, metavar="TEXT", help="What to call B.")
@@ -88,13 +95,40 @@ def diff(common: Common, **options: Any) -> None:
         margin=_margin(options["margin"]),
         strict=options["strict"],
     )
-    code = _exit_code(found, options)
-    common.screen.document({**found.to_json(), "exit_code": int(code)})
+    gated = _gated(options)
+    code = first_of([_exit_code(found, options), *([gated.exit_code] if gated else [])])
+    held = {"gate": gated.facts()} if gated else {}
+    common.screen.document({**found.to_json(), **held, "exit_code": int(code)})
     _write(found, paths)
     common.screen.show(table(found))
+    if gated:
+        show_checks(common, gated)
     for path in paths.values():
         common.screen.say(f"Report: {path}")
     click.get_current_context().exit(int(code))
+
+
+def _gated(options: dict[str, Any]) -> GateResult | None:
+    """Hold the candidate against rules, where some are named; regressions are measured against the baseline.
+
+    Raises:
+        UsageError: two gates are named.
+    """
+    from skilleval.app.ci import gate_run
+
+    name, rules = options["gate"], options["rules"]
+    if name is None and rules is None:
+        return None
+    if name is not None and rules is not None:
+        raise UsageError("--gate and --rules are two gates", hint="name one of them")
+    return gate_run(
+        options["after"],
+        store=Path(options["store"]),
+        baseline=options["before"],
+        rules=Path(rules) if rules else None,
+        overrides=[f"gate={name}"] if name else [],
+        project=Path.cwd(),
+    )
 
 
 def _margin(margin: float) -> float:

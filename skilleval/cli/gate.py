@@ -84,7 +84,7 @@ def gate(common: Common, **options: Any) -> None:
     common.screen.document({**result.facts(), "files": paths, "annotations": lines})
     for line in lines:
         common.screen.say(line)
-    _show(common, result)
+    show_checks(common, result)
     for path in written.values():
         common.screen.say(str(path))
     click.get_current_context().exit(int(result.exit_code))
@@ -129,7 +129,7 @@ def _append_step_summary(result: GateResult) -> None:
         raise WriteError(msg, hint=f"unset {_STEP_SUMMARY} where no step asks for it") from None
 
 
-def _show(common: Common, result: GateResult) -> None:
+def show_checks(common: Common, result: GateResult) -> None:
     """Show the verdict, then a row a check, what failed first."""
     from skilleval.report.gates import HEADINGS, cells, failed_first, gate_sentence
     from skilleval.report.text import one_line

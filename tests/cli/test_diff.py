@@ -47,6 +47,18 @@ def test_gates_decide_the_exit_code(run: Run, two_runs: tuple[str, str]) -> None
     assert run("diff", *reversed(two_runs), "--fail-on-regression").code == 0
 
 
+def test_a_gate_holds_the_candidate(run: Run, two_runs: tuple[str, str]) -> None:
+    """Rules are asked beside the comparison, against its baseline, and decide the exit code with it."""
+    done = run("diff", *two_runs, "--gate", "no_regression", "--json")
+    assert (done.code, done.document["exit_code"], done.document["gate"]["exit_code"]) == (1, 1, 1)
+    assert "completion_rate" in run("diff", *two_runs, "--gate", "no_regression").out
+    assert run("diff", *reversed(two_runs), "--gate", "no_regression").code == 0
+    (done.folder / "rules.yaml").write_text("rules: [{metric: completion_rate, at_least: 0.4}]\n")
+    assert run("diff", *two_runs, "--rules", "rules.yaml").code == 0
+    both = run("diff", *two_runs, "--rules", "rules.yaml", "--gate", "strict")
+    assert (both.code, "two gates" in both.err) == (2, True)
+
+
 def test_files_are_written_as_asked(run: Run, two_runs: tuple[str, str]) -> None:
     """One file by its ending, several formats each with their own."""
     done = run("diff", "previous", "latest", "--format", "markdown", "html", "json", "--output", "d/diff.md")
