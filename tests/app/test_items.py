@@ -14,5 +14,5 @@ def test_runs_of_one_skill_are_one_subject(tmp_path: Path) -> None:
     found = analyse_items(folders, store=runs.store)
     assert found.findings() == {"all_pass": 6, "all_fail": 1}
     assert found.tasks["n_subjects"].to_list() == [1] * 8
-    assert found.tests["method"].item().startswith("not known: 1 subjects")
+    assert found.tests["method"].item().startswith("not known: 1 subject has")
     assert found.facts()["tasks"][1]["pass_rate"] == 0.5
