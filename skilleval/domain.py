@@ -46,8 +46,8 @@ class Verdict(StrEnum):
     UNGRADED = "ungraded"
 
 
-RATER_CHECK = "rater:"
-"""How the id of a check begins that holds what one person of several said of an attempt."""
+RATER_CHECK = "rater:"  # how the id of a check begins that holds what one person of several said
+EVIDENCE_NOT_FOUND = "evidence not found in the output"  # of a judge's quote; remarks are counted by it
 
 
 class Mode(StrEnum):

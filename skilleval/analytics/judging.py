@@ -8,10 +8,9 @@ from skilleval.analytics.arms import PAIR_KEYS
 from skilleval.analytics.completion import trial_count
 from skilleval.analytics.metric import Metric, summarise
 from skilleval.analytics.outcomes import CONDITION_KEYS, TRIAL_KEYS
+from skilleval.domain import EVIDENCE_NOT_FOUND
 
 JUDGE_ERROR = "judge_error"
-EVIDENCE_NOT_FOUND = "evidence not found in the output"
-"""What a judge's verdict has in its reason where the evidence it quotes was nowhere to be found."""
 
 _SPENT = {
     "input_tokens": "tokens",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skilleval.domain import Verdict
+from skilleval.domain import EVIDENCE_NOT_FOUND, Verdict
 from skilleval.scorers.base import Finding, ScoringRecord
 from skilleval.scorers.checks import about
 from skilleval.scorers.llm_judge.asking import Answer
@@ -16,7 +16,6 @@ from skilleval.scorers.values import shown
 
 RESULTS = "assertion_results"
 _TRUTHS = {"true": True, "false": False}
-_NOT_FOUND = "evidence not found in the output"
 
 Assertion = Mapping[str, Any]
 
@@ -141,5 +140,5 @@ def _ruling(entry: Mapping[str, Any], quotable: Quotable, *, passed: bool) -> Ru
     if passed and not evidence.strip():
         remarks.append("no evidence given")
     elif passed and not quotable.holds(evidence):
-        remarks.append(_NOT_FOUND)
+        remarks.append(EVIDENCE_NOT_FOUND)
     return Ruling(score=float(passed), evidence=evidence, remarks=tuple(remarks))
