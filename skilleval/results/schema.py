@@ -98,6 +98,13 @@ _STATUS = _text("status", "did it run? never whether it passed", allowed=_STATUS
 _FAILURE = _text("failure_kind", "cause in one word, e.g. no_reply, output_limit, exit_code", nullable=True)
 _MESSAGE = _text("message", "cause in one sentence", nullable=True)
 _EXIT = _int("exit_code", "exit code of the process, negative for a signal", nullable=True, low=None)
+_USAGE = (
+    _int("input_tokens", "tokens in, as reported", nullable=True),
+    _int("output_tokens", "tokens out, as reported", nullable=True),
+    _int("total_tokens", "tokens in total, as reported", nullable=True),
+    _int("cached_tokens", "tokens in that the provider had cached", nullable=True),
+    _float("cost_usd", "price, as reported or by the price table", nullable=True),
+)
 _ATTEMPT = (
     _json(
         "output",
@@ -115,11 +122,7 @@ _ATTEMPT = (
     _EXIT,
     _float("latency_ms", "time of the skill alone (monotonic); until the cut for a timeout", nullable=True),
     _float("spawn_ms", "time to start its process", nullable=True),
-    _int("input_tokens", "tokens in, as reported", nullable=True),
-    _int("output_tokens", "tokens out, as reported", nullable=True),
-    _int("total_tokens", "tokens in total, as reported", nullable=True),
-    _int("cached_tokens", "tokens in that the provider had cached", nullable=True),
-    _float("cost_usd", "price, as reported or by the price table", nullable=True),
+    *_USAGE,
     _time("started_at", "start, UTC", nullable=True),
     _json("request", "what a model was sent, as sent; null where none was asked", nullable=True),
     _json("tool_calls", "list of the calls a model made: id, name, arguments as written", nullable=True),
@@ -261,11 +264,7 @@ JUDGEMENTS = Table(
         _text("failure_kind", "why the reply could not be used, in one word", nullable=True),
         _MESSAGE,
         _float("latency_ms", "time of the call", nullable=True),
-        _int("input_tokens", "tokens in, as reported", nullable=True),
-        _int("output_tokens", "tokens out, as reported", nullable=True),
-        _int("total_tokens", "tokens in total, as reported", nullable=True),
-        _int("cached_tokens", "tokens in that the provider had cached", nullable=True),
-        _float("cost_usd", "price, as reported or by the price table", nullable=True),
+        *_USAGE,
     ),
 )
 
