@@ -207,12 +207,15 @@ def test_a_container_that_cannot_be_made_is_a_failed_start(folder: Path) -> None
     assert done.not_started.startswith("sandbox_failed: ")
 
 
-def test_sandboxes_are_closed_twice_without_harm() -> None:
-    """Nothing is held after the first time."""
+def test_sandboxes_are_closed_twice_without_harm(folder: Path) -> None:
+    """Nothing is held after the first time, also where something was run."""
 
-    async def work() -> None:
+    async def work() -> Completed:
         made = sandbox()
+        done = await made.run(command(folder, "true"))
         await made.aclose()
         await made.aclose()
+        return done
 
-    asyncio.run(work())
+    assert asyncio.run(work()).exit_code == 0
+    assert containers() == ()
