@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from pathlib import Path
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from skilleval.domain import Evaluator, Judgement, TaskFile, Verdict
 
@@ -132,4 +133,10 @@ class Costly(Protocol):
 
 def is_costly(scorer: Scorer, record: ScoringRecord) -> bool:
     """Say whether a scorer asks a model about a record."""
-    return isinstance(scorer, Costly) and scorer.is_costly(record)
+    return _may_cost(type(scorer)) and cast("Costly", scorer).is_costly(record)
+
+
+@cache
+def _may_cost(kind: type) -> bool:
+    """Ask once a type: `isinstance` with a protocol costs as much as writing a row."""
+    return issubclass(kind, Costly)
