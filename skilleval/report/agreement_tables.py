@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skilleval.report.agreement import Agreement, Calibration, DisputedTask, Overall, RaterPair
 from skilleval.report.numbers import DASH, Style, count, counted, rate, signed, signed_interval
-from skilleval.report.uplift_tables import TextTable
+from skilleval.report.text_table import TextTable
 
 _SAME = 1e-9
 _HEADINGS = {

@@ -14,7 +14,7 @@ from skilleval.report.facts import concurrency
 from skilleval.report.markdown_text import escape
 from skilleval.report.numbers import counted
 from skilleval.report.text import one_line
-from skilleval.report.uplift_tables import TextTable
+from skilleval.report.text_table import TextTable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -15,7 +15,7 @@ from skilleval.report.diff_phrases import (
     value_text,
 )
 from skilleval.report.numbers import DASH, Style, count, p_text, rate, signed, times
-from skilleval.report.uplift_tables import TextTable
+from skilleval.report.text_table import TextTable
 
 _WORSE = ("broken", "flaky, worse", "fixed", "flaky, better")
 

@@ -8,7 +8,7 @@ from skilleval.report.document import Report
 from skilleval.report.gates import HEADINGS, GateCheck, cells, failed_first
 from skilleval.report.markdown_text import escape
 from skilleval.report.numbers import counted
-from skilleval.report.uplift_tables import TextTable
+from skilleval.report.text_table import TextTable
 
 
 def gate_text_table(report: Report) -> TextTable | None:

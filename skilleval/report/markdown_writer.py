@@ -9,21 +9,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from skilleval.report.agreement_tables import document_tables
-from skilleval.report.breakdown import by_tag, disagreements, scorers
 from skilleval.report.cases import REPLY_SHAPE, Case, SkillCases, TaskCases, skill_cases
 from skilleval.report.causes import skill_causes
-from skilleval.report.columns import absences, interval_text, row_names, value_text, words
-from skilleval.report.document import Conclusion, Excerpt, MatrixCell, MetricColumn, Report, Row
+from skilleval.report.columns import absences
+from skilleval.report.document import Conclusion, Excerpt, Report
 from skilleval.report.facts import STATE_SHAPES, origins, run_line
-from skilleval.report.flags import SHAPES, Kind, cell_kind
 from skilleval.report.gate_table import gate_text_table
 from skilleval.report.markdown_text import escape, fenced
-from skilleval.report.matrix_columns import cell_in, matrix_columns
-from skilleval.report.numbers import DASH, count, counted, duration
+from skilleval.report.numbers import count, counted, duration
+from skilleval.report.tables import disagreement_table, skill_table, tag_table, task_table
 from skilleval.report.text import json_text
-from skilleval.report.uplift import FINDINGS, remarks
+from skilleval.report.text_table import TextTable
+from skilleval.report.uplift import FINDINGS
 from skilleval.report.uplift_tables import (
-    TextTable,
     assertion_table,
     case_table,
     judge_table,
@@ -35,7 +33,7 @@ _MAX_TASKS = 10
 _MAX_TEXT = 600
 _MAX_DISAGREEMENTS = 20
 _MAX_ROWS = 50
-_SEVERAL = 2
+_MAX_TASK_ROWS = 200
 
 
 def render(report: Report) -> str:
@@ -44,15 +42,15 @@ def render(report: Report) -> str:
         f"# {escape(report.title)}",
         " · ".join(escape(fact) for fact in run_line(report.run)),
         _verdict(report.verdict),
-        *_gate(report),
+        *_section(gate_text_table(report)),
         *_uplift(report),
         *_summary(report),
         *task_matrix(report),
         *_agreement(report),
-        *_disagreements(report),
-        *_tags(report),
+        *_section(disagreement_table(report), limit=_MAX_DISAGREEMENTS),
+        *_section(tag_table(report), limit=None),
         *_failures(report),
-        *_judging(report),
+        *_section(judge_table(report)),
         *_provenance(report),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -63,49 +61,19 @@ def _verdict(verdict: Conclusion) -> str:
     return f"{state} {escape(verdict.sentence)}"
 
 
-def _gate(report: Report) -> list[str]:
-    table = gate_text_table(report)
-    return [] if table is None else [f"## {table.title}", *_text_table(table)]
-
-
 def _table(header: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[str]]) -> str:
     lines = [header, ["---:" if side else ":---" for side in right], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _summary(report: Report) -> list[str]:
-    if not report.summary:
+    table = skill_table(report)
+    if table is None:
         return ["No skill was evaluated."]
-    header = ["skill", "tasks × repeats", *(_heading(column) for column in report.columns), "remarks"]
-    right = [False, True, *(True for _ in report.columns), False]
-    names = row_names(report.summary)
-    rows = [_row(report, name, row) for name, row in zip(names, report.summary, strict=True)]
     notes = [f"- – {escape(note)}" for note in absences(report.columns, report.summary)]
     causes = [f"- {escape(cause.name)}: {escape(cause.text)}" for cause in skill_causes(report)]
     why = "Why, per skill, most frequent first:\n\n" + "\n".join(causes) if causes else ""
-    return ["## Skills", _table(header, right, rows), "\n".join(notes), why]
-
-
-def _heading(column: MetricColumn) -> str:
-    label = escape(column.label)
-    return (
-        label
-        if column.unit in {"share", "score", "time", column.label}
-        else f"{label} ({escape(column.unit)})"
-    )
-
-
-def _row(report: Report, name: str, row: Row) -> list[str]:
-    told = [f"{flag.shape} {escape(flag.text)}" for flag in remarks(report, row)]
-    values = [f"{value_text(column, row)} {interval_text(column, row)}".strip() for column in report.columns]
-    return [escape(name), _amount(row), *values, ", ".join(told)]
-
-
-def _amount(row: Row) -> str:
-    n_tasks, n_repeats = row.get("n_tasks"), row.get("n_repeats")
-    return (
-        f"{words(row, 'n_tasks') or '–'} × {words(row, 'n_repeats') or '–'}" if n_tasks or n_repeats else "–"
-    )
+    return [f"## {table.title}", *_text_table(table, limit=None), "\n".join(notes), why]
 
 
 def _uplift(report: Report) -> list[str]:
@@ -125,74 +93,27 @@ def _uplift(report: Report) -> list[str]:
     return parts
 
 
-def _judging(report: Report) -> list[str]:
-    table = judge_table(report)
-    return [] if table is None else [f"## {table.title}", *_text_table(table)]
-
-
-def _text_table(table: TextTable) -> list[str]:
-    rows = [[escape(text) for text in row] for row in table.rows[:_MAX_ROWS]]
+def _text_table(table: TextTable, *, limit: int | None = _MAX_ROWS) -> list[str]:
+    rows = [[escape(text) for text in row] for row in table.rows[:limit]]
     more = len(table.rows) - len(rows)
     note = f"{counted(more, 'more row')} {'is' if more == 1 else 'are'} in the JSON report." if more else ""
-    return [table.note, _table([escape(name) for name in table.header], table.numeric, rows), note]
+    drawn = _table([escape(name) for name in table.header], table.numeric, rows) if rows else ""
+    return [table.note, drawn, note]
 
 
 def task_matrix(report: Report) -> list[str]:
     """Show only the tasks that somebody did not pass always."""
-    tasks: dict[str, dict[tuple[str, str], MatrixCell]] = {}
-    troubled = set()
-    for cell in report.matrix:
-        tasks.setdefault(cell.task_id, {})[cell.condition_id, cell.scorer] = cell
-        if cell_kind(cell) is not Kind.FINE:
-            troubled.add(cell.task_id)
-    if not tasks:
-        return []
-    columns = matrix_columns(report)
-    rows = [
-        [escape(task), *(_shape(cell_in(column, cells)) for column in columns)]
-        for task, cells in tasks.items()
-        if task in troubled
-    ]
-    header = ["task", *(escape(column.name) for column in columns)]
-    fine = len(tasks) - len(rows)
-    note = f"Trials passed of trials graded. Tasks that every skill always passed: {count(fine)}."
-    return ["## Where it fails", note, _table(header, [False] * len(header), rows) if rows else ""]
+    return _section(task_table(report), limit=_MAX_TASK_ROWS)
 
 
-def _shape(cell: MatrixCell | None) -> str:
-    return DASH if cell is None else f"{SHAPES[cell_kind(cell)]} {cell.n_passed}/{cell.n_graded}"
+def _section(table: TextTable | None, *, limit: int | None = _MAX_ROWS) -> list[str]:
+    return [] if table is None else [f"## {table.title}", *_text_table(table, limit=limit)]
 
 
 def _agreement(report: Report) -> list[str]:
     # Their notes name scorers, whose names are foreign text.
     tables = [replace(table, note=escape(table.note)) for table in document_tables(report.agreement)]
     return [part for table in tables for part in (f"## {table.title}", *_text_table(table))]
-
-
-def _disagreements(report: Report) -> list[str]:
-    """Show the tasks that the scorers of one run judge differently."""
-    names, found = scorers(report), disagreements(report)
-    if len(names) < _SEVERAL:
-        return []
-    heading = "## Where the scorers disagree"
-    if not found:
-        return [heading, "On no task: each passed as often for one scorer as for another."]
-    rows = [
-        [escape(one.skill), escape(one.task_id), *map(_shape, one.cells)]
-        for one in found[:_MAX_DISAGREEMENTS]
-    ]
-    header = ["skill", "task", *map(escape, names)]
-    more = len(found) - len(rows)
-    note = f"{counted(more, 'more task')} {'is' if more == 1 else 'are'} in the JSON report." if more else ""
-    return [heading, _table(header, [False] * len(header), rows), note]
-
-
-def _tags(report: Report) -> list[str]:
-    rows = [[escape(row.tag), count(row.n_tasks), *map(str, row.cells)] for row in by_tag(report)]
-    header = ["tag", "tasks", *(escape(name) for name in row_names(report.summary))]
-    right = [False, True, *(True for _ in report.summary)]
-    note = "Completion of the tasks that have the tag, with its interval and (trials passed/graded)."
-    return ["## By tag", note, _table(header, right, rows)] if rows else []
 
 
 def _failures(report: Report) -> list[str]:

@@ -18,8 +18,9 @@ from skilleval.report.flags import Flag, Kind
 from skilleval.report.gate_table import gate_text_table
 from skilleval.report.numbers import DASH, THIN_SPACE, count
 from skilleval.report.text import one_line
+from skilleval.report.text_table import TextTable
 from skilleval.report.uplift import FINDINGS, caveats_of_several, remarks
-from skilleval.report.uplift_tables import TextTable, judge_table, signal_counts, uplift_table
+from skilleval.report.uplift_tables import judge_table, signal_counts, uplift_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from skilleval.report.arms import Assertion, JudgeSpend, Uplift, UpliftCase
 from skilleval.report.document import Report
@@ -19,6 +17,7 @@ from skilleval.report.numbers import (
     signed,
     signed_interval,
 )
+from skilleval.report.text_table import TextTable, text_table
 from skilleval.report.uplift import FINDINGS, rate_pair, seconds_text, usd_text
 
 _FINDING_WORDS = {"no_uplift": "no uplift", "ungraded": "not compared"}
@@ -31,18 +30,6 @@ _SIGNAL_WORDS = {
     "always_pass": "always pass",
     "always_fail": "always fail",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextTable:
-    """A table of text; `numeric` says which columns stand to the right."""
-
-    name: str
-    title: str
-    note: str
-    header: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 def uplift_table(report: Report) -> TextTable | None:
@@ -64,14 +51,14 @@ def uplift_table(report: Report) -> TextTable | None:
         "better / same / worse",
     )
     rows = [(*_uplift_row(one), *(_cost_text(one, key) for key in costs)) for one in report.uplift]
-    return _table(
+    return text_table(
         "uplift",
-        "What the skills add",
-        "Mean score with the skill less that of the baseline, paired over the cases graded in both arms, with its "
+        title="What the skills add",
+        note="Mean score with the skill less that of the baseline, paired over the cases graded in both arms, with its "
         "interval; gain is the share of what the baseline left to gain. Costs are differences a case, of attempts that "
         "completed.",
-        (*header, *(_COSTS[key] for key in costs)),
-        rows,
+        header=(*header, *(_COSTS[key] for key in costs)),
+        rows=rows,
         texts={0, 1, 2},
     )
 
@@ -111,12 +98,12 @@ def _finding(one: Uplift) -> str:
 def case_table(report: Report) -> TextTable | None:
     """Give a row a case; the greatest losses first, cases that do not count last."""
     ordered = sorted(report.uplift_cases, key=_by_difference)
-    return _table(
+    return text_table(
         "cases",
-        "Cases",
-        "Mean score of each case in both arms, with the trials that have one.",
-        ("skill", "baseline", "case", "with", "baseline score", "difference", "remarks"),
-        [_case_row(one) for one in ordered],
+        title="Cases",
+        note="Mean score of each case in both arms, with the trials that have one.",
+        header=("skill", "baseline", "case", "with", "baseline score", "difference", "remarks"),
+        rows=[_case_row(one) for one in ordered],
         texts={0, 1, 2, 6},
     )
 
@@ -141,13 +128,13 @@ def _case_row(one: UpliftCase) -> tuple[str, ...]:
 def assertion_table(report: Report) -> TextTable | None:
     """Give a row an assertion; what needs a hand comes first."""
     ordered = sorted(report.assertions, key=_by_signal)
-    return _table(
+    return text_table(
         "assertions",
-        "Assertions",
-        "How often each assertion passed in both arms, with the trials that were graded. One that always passes in "
-        "both arms cannot tell a skill from none.",
-        ("skill", "baseline", "case", "assertion", "with", "baseline rate", "signal", "advice"),
-        [_assertion_row(one) for one in ordered],
+        title="Assertions",
+        note="How often each assertion passed in both arms, with the trials that were graded. One that always passes "
+        "in both arms cannot tell a skill from none.",
+        header=("skill", "baseline", "case", "assertion", "with", "baseline rate", "signal", "advice"),
+        rows=[_assertion_row(one) for one in ordered],
         texts={0, 1, 2, 3, 6, 7},
     )
 
@@ -176,13 +163,13 @@ def judge_table(report: Report) -> TextTable | None:
     no_price = (
         f" USD is a dash where no price is known: {', '.join(dict.fromkeys(unpriced))}." if unpriced else ""
     )
-    return _table(
+    return text_table(
         "judges",
-        "What judging took",
-        "Calls of judges in this run, apart from what the skills took; scores that were taken over cost it nothing."
-        f"{no_price}",
-        ("judge", "scorer", "calls", "unusable", "tokens in", "tokens out", "USD", "time in all"),
-        [_judge_row(one) for one in report.judge_spend],
+        title="What judging took",
+        note="Calls of judges in this run, apart from what the skills took; scores that were taken over cost it "
+        f"nothing.{no_price}",
+        header=("judge", "scorer", "calls", "unusable", "tokens in", "tokens out", "USD", "time in all"),
+        rows=[_judge_row(one) for one in report.judge_spend],
         texts={0, 1},
     )
 
@@ -198,22 +185,6 @@ def _judge_row(one: JudgeSpend) -> tuple[str, ...]:
         money(one.cost_usd),
         duration(one.latency_ms),
     )
-
-
-def _table(  # noqa: PLR0913, PLR0917 - one argument a part of a table
-    name: str,
-    title: str,
-    note: str,
-    header: Sequence[str],
-    rows: Iterable[tuple[str, ...]],
-    texts: set[int],
-) -> TextTable | None:
-    """Make a table of rows, nothing of none; `texts` are the columns that hold words."""
-    found = tuple(rows)
-    if not found:
-        return None
-    numeric = tuple(index not in texts for index in range(len(header)))
-    return TextTable(name=name, title=title, note=note, header=tuple(header), numeric=numeric, rows=found)
 
 
 def signal_counts(report: Report) -> str:

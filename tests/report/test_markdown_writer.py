@@ -178,7 +178,7 @@ def test_many_disagreements_are_cut_and_counted() -> None:
     """The table stays short; what is left out is said."""
     exact, contains = (CALCULATOR | {"scorer": name} for name in ("exact", "contains"))
     matrix = [cell(row, f"t{i}", n) for i in range(21) for row, n in ((exact, 3), (contains, 0))]
-    assert "1 more task is in the JSON report." in render(report_of(exact, contains, matrix=matrix))
+    assert "1 more row is in the JSON report." in render(report_of(exact, contains, matrix=matrix))
 
 
 def test_what_is_not_known_has_a_note() -> None:
