@@ -27,6 +27,7 @@ from skilleval.config.settings import GateRule, GateSettings
 from skilleval.errors import ConfigError, Problem
 from skilleval.report.gates import GateCheck
 from skilleval.report.standing import gate_rate
+from skilleval.report.value_rules import Kind, kind_of
 
 NO_BASELINE = "no baseline to compare with: name one with --baseline"
 NO_ROW = "no row of the run is meant by it"
@@ -80,6 +81,7 @@ def gate_checks(rules: Sequence[GateRule], gated: Gated) -> tuple[GateCheck, ...
 
 def _checks(index: int, settings: GateRule, gated: Gated) -> Iterator[GateCheck]:
     rule = _rule(settings)
+    _check_limit(index, rule)
     blank = _blank(index, settings, rule)
     if rule.is_regression and gated.baseline is None:
         yield replace(blank, verdict=Outcome.SKIPPED.value, reason=gated.lacking)
@@ -95,6 +97,20 @@ def _checks(index: int, settings: GateRule, gated: Gated) -> Iterator[GateCheck]
     if found.is_empty():
         missing = Outcome.SKIPPED if rule.skips_missing else Outcome.FAILED
         yield replace(blank, baseline=baseline, verdict=missing.value, reason=NO_ROW)
+
+
+def _check_limit(index: int, rule: Rule) -> None:
+    """Refuse a limit that no share can come to: who writes 90 means 90 %.
+
+    Raises:
+        ConfigError: says what to write.
+    """
+    if rule.relative or kind_of(rule.metric) is not Kind.SHARE or abs(rule.limit) <= 1:
+        return
+    key = f"[{index}].{'at_most' if rule.at_least is None else 'at_least'}"
+    hint = f"{rule.limit:g} % is {rule.limit / 100:g}"
+    problem = Problem(where=WHERE, key=key, expected="a share, 0-1", found=f"{rule.limit:g}", hint=hint)
+    raise ConfigError(f"{rule.metric} never reaches its limit", problems=(problem,))
 
 
 def _frame(rule: Rule, gated: Gated) -> pl.LazyFrame:

@@ -254,6 +254,24 @@ def test_a_mistake_in_a_rule_is_found_before_the_first_trial(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("rule", "key", "hint"),
+    [
+        ("{metric: completion_rate, at_least: 90}", "[0].at_least", "90 % is 0.9"),
+        ("{metric: error_rate, at_most: 5}", "[0].at_most", "5 % is 0.05"),
+        ("{regression: completion_rate, at_most: 2}", "[0].at_most", "2 % is 0.02"),
+    ],
+)
+def test_a_percentage_is_no_limit_of_a_share(
+    project: Project, runs: tuple[Path, Path], rule: str, key: str, hint: str
+) -> None:
+    """A limit that no share can come to is refused with the number that was meant."""
+    with pytest.raises(ConfigError) as refused:
+        project.gate(runs[0], rules=project.rules(rule))
+    (problem,) = refused.value.problems
+    assert (problem.key, problem.hint) == (key, hint)
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["latest", "other"], "gate takes one run, but got 2"),
