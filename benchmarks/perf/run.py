@@ -12,6 +12,7 @@ import containers
 import judged
 import loopback
 import memory
+import reports
 import spawn
 import startup
 import throughput
@@ -36,6 +37,7 @@ def main() -> None:
         judged,
         containers,
         analytics,
+        reports,
         memory,
     ):
         for row in part.rows(quick=quick):
