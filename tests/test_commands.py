@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from warm_program import WarmProgram
 
 from skilleval.cli import cli
 
@@ -22,7 +23,8 @@ OWN_TEST = {
     "skilleval sandbox prune --dry-run",
 }
 
-# One process for all plain command lines: thirty starts of the installed script would take a minute.
+# One process for all plain command lines: thirty starts of the installed script would take a minute. A shell that
+# needs `skilleval` gets one that has been imported already.
 READER = """
 import json, shlex, subprocess, sys
 from skilleval.cli import run
@@ -44,11 +46,11 @@ def commands() -> Iterator[tuple[str, bool]]:
             yield from ((line, "$(" in line or " | " in line) for line in block.splitlines())
 
 
-def test_every_example_runs_in_an_empty_folder(tmp_path: Path) -> None:
+def test_every_example_runs_in_an_empty_folder(tmp_path: Path, warm_program: WarmProgram) -> None:
     """What the page shows exits 0, in the order in which it is shown; some have tests of their own."""
     examples = [(command, needs_shell) for command, needs_shell in commands() if command not in OWN_TEST]
     assert len(examples) > 25
-    scripts = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    scripts = f"{warm_program.bin_folder()}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [sys.executable, "-c", READER],
         cwd=tmp_path,

@@ -14,14 +14,19 @@ from pathlib import Path
 
 import pytest
 from model_servers import ModelServer, model_server
+from warm_program import WarmProgram
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def shell(command: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+SCRIPTS = Path(sys.executable).parent
+
+
+def shell(
+    command: str, folder: Path, *, scripts: Path = SCRIPTS, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run a line as the reader's shell would, with `skilleval` on the PATH."""
-    scripts = str(Path(sys.executable).parent)
     environment = {
         **os.environ,
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
@@ -72,12 +77,11 @@ class SkillWalk:
     folder: Path
     server: ModelServer
 
-    def shell(self, command: str) -> subprocess.CompletedProcess[str]:
+    def shell(self, command: str, *, scripts: Path = SCRIPTS) -> subprocess.CompletedProcess[str]:
         """Run a line with the keys of a reader, asking the server."""
         line = command.replace("http://127.0.0.1:8000/v1", self.server.base_url)
-        return shell(
-            line, self.folder, OPENAI_BASE_URL=self.server.base_url, OPENAI_API_KEY="none", MY_KEY="none"
-        )
+        keys = {"OPENAI_BASE_URL": self.server.base_url, "OPENAI_API_KEY": "none", "MY_KEY": "none"}
+        return shell(line, self.folder, scripts=scripts, **keys)
 
 
 @pytest.fixture(scope="module")
@@ -111,42 +115,45 @@ def skill_walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkillWalk]:
 
 
 @pytest.mark.parametrize("words", table_commands("add"))
-def test_what_the_readme_adds_to_the_evaluation_of_a_skill_md_runs(skill_walk: SkillWalk, words: str) -> None:
+def test_what_the_readme_adds_to_the_evaluation_of_a_skill_md_runs(
+    skill_walk: SkillWalk, warm_program: WarmProgram, words: str
+) -> None:
     """Each line of the second table runs: words are added to the command above it, commands stand for themselves."""
     (base,) = re.findall(r"To `(skilleval eval \./skills [^`]+)`", README)
     command = words if words.startswith("skilleval ") else f"{base} {words}"
-    done = skill_walk.shell(command)
+    done = skill_walk.shell(command, scripts=warm_program.bin_folder())
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     assert "tidy-dates" in done.stdout
 
 
 @pytest.mark.parametrize("command", table_commands())
-def test_es34_each_command_of_the_readme_runs(walked: Path, command: str) -> None:
+def test_es34_each_command_of_the_readme_runs(walked: Path, warm_program: WarmProgram, command: str) -> None:
     """What the README shows exits 0; the shell-completion line is evaluated, not run through a reader."""
     if "<run_id>" in command:
         first = min((walked / "outputs" / "default").glob("2*")).name
         command = command.replace("<run_id>", first)
-    done = shell(command, walked)
+    done = shell(command, walked, scripts=warm_program.bin_folder())
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_created_skill_passes_until_it_is_broken(walked: Path) -> None:
+def test_a_created_skill_passes_until_it_is_broken(walked: Path, warm_program: WarmProgram) -> None:
     """The README's walk with a skill of one's own: create, evaluate, break, mend."""
     (walk,) = (
         one for one in re.findall(r"```bash\n(.*?)```", README, re.DOTALL) if "skilleval create" in one
     )
     create, evaluate = walk.strip().splitlines()
     gated = f"{evaluate} --exit-on-fail --min-completion 1"
-    assert shell(create, walked).returncode == 0
-    assert shell(gated, walked).returncode == 0
+    scripts = warm_program.bin_folder()
+    assert shell(create, walked, scripts=scripts).returncode == 0
+    assert shell(gated, walked, scripts=scripts).returncode == 0
     (program,) = (walked / "skills").glob("my-skill*/skill.py")
     right = program.read_text(encoding="utf-8")
     program.write_text("raise SystemExit('broken')\n", encoding="utf-8")
-    assert shell(gated, walked).returncode == 3
+    assert shell(gated, walked, scripts=scripts).returncode == 3
     program.write_text(right, encoding="utf-8")
-    assert shell(gated, walked).returncode == 0
+    assert shell(gated, walked, scripts=scripts).returncode == 0
 
 
 def test_the_polars_snippet_runs(walked: Path) -> None:

@@ -1,21 +1,22 @@
-"""The installed console script, run as a user runs it, in an empty folder and with nothing of the user's own."""
+"""The program, run as a user runs it, in an empty folder and with nothing of the user's own."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm_program import SCRIPT, WarmProgram
+
+__all__ = ["EXAMPLES", "ROOT", "SCRIPT", "Done", "Run"]
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples" / "skills"
-SCRIPT = Path(sys.executable).parent / "skilleval"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +55,32 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
+def _done(folder: Path, done: subprocess.CompletedProcess[str]) -> Done:
+    assert "Traceback" not in done.stderr, done.stderr
+    return Done(folder=folder, code=done.returncode, out=done.stdout, err=done.stderr)
+
+
 @pytest.fixture
-def run(folder: Path, environment: Mapping[str, str]) -> Run:
-    """Run `skilleval` in the empty folder."""
+def run(folder: Path, environment: Mapping[str, str], warm_program: WarmProgram) -> Run:
+    """Run `skilleval` in the empty folder: a process of its own that need not import the package first."""
+
+    def call(*arguments: str | Path) -> Done:
+        done = warm_program.run([str(one) for one in arguments], folder=folder, environment=environment)
+        return _done(folder, done)
+
+    return call
+
+
+@pytest.fixture
+def run_script(folder: Path, environment: Mapping[str, str]) -> Run:
+    """Run the installed console script in the empty folder; each command has a test that does."""
 
     def call(*arguments: str | Path) -> Done:
         command: Sequence[str] = [str(SCRIPT), *(str(one) for one in arguments)]
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
         )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Done(folder=folder, code=done.returncode, out=done.stdout, err=done.stderr)
+        return _done(folder, done)
 
     return call
 

@@ -1,4 +1,4 @@
-"""`skilleval benchmark`, and the benchmarks that come with skilleval, through the installed console script."""
+"""`skilleval benchmark`, and the benchmarks that come with skilleval, as a user runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shell completion through the installed console script, as a shell asks for it."""
+"""Shell completion, as a shell asks for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilleval config` through the installed console script."""
+"""`skilleval config` as a user runs it."""
 
 from __future__ import annotations
 

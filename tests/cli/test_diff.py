@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from cli.conftest import Run
 
+from skilleval.report.diff_writers import DIFF_WRITERS
+
 Replayed = Callable[[Mapping[str, Any]], list[str]]
 
 RIGHT = {"output": {"result": 1}}
@@ -72,11 +74,34 @@ def test_files_are_written_as_asked(run: Run, two_runs: tuple[str, str]) -> None
     assert (done.folder / "page.html").read_text().startswith("<!DOCTYPE html>")
 
 
+def test_every_format_is_written_at_once(run: Run, two_runs: tuple[str, str]) -> None:
+    """`all` is every format there is, each with its own ending; the longest ending of a name decides what it is."""
+    done = run("diff", *two_runs, "--format", "all", "--no-execute", "--output", "d/diff")
+    assert done.code == 0, done.err
+    written = {path.name for path in (done.folder / "d").iterdir()}
+    assert written == {f"diff{writer.suffix}" for writer in DIFF_WRITERS.values()}
+    assert two_runs[0] in (done.folder / "d" / "diff.ipynb").read_text()
+    for name in ("a.github.md", "a.xml", "a.tex"):
+        assert run("diff", *two_runs, "--output", name).code == 0
+    assert "<details>" in (done.folder / "a.github.md").read_text()
+    assert (done.folder / "a.xml").read_text().startswith("<?xml")
+    assert (done.folder / "a.tex").read_text().startswith("\\documentclass")
+
+
+def test_a_notebook_needs_rows(run: Run, two_runs: tuple[str, str]) -> None:
+    """Of a JSON report no notebook can be made; all else is written, and the reason is told."""
+    for name, run_id in zip("ab", two_runs, strict=True):
+        run("report", "convert", "--input", run_id, "--format", "json", "--output", f"{name}.json")
+    done = run("diff", "a.json", "b.json", "--format", "all", "--no-execute", "--output", "d/diff")
+    assert (done.code, "a notebook cannot be made of this" in done.err) == (2, True), done.err
+    assert len(list((done.folder / "d").iterdir())) == len(DIFF_WRITERS) - 1
+
+
 def test_mistakes_say_what_to_do(run: Run, two_runs: tuple[str, str]) -> None:
     """Wrong formats, a format without a file, an impossible margin and a run that is not there are exit 2."""
     first, second = two_runs
     wrong = {
-        "a comparison has no such format": ("--format", "csv", "--output", "x"),
+        "a comparison has no such format": ("--format", "pdf", "--output", "x"),
         "name it with --output": ("--format", "html"),
         "between 0 and 1": ("--margin", "0"),
         "no run": ("--store", "nowhere"),

@@ -1,4 +1,4 @@
-"""`skilleval doctor` through the installed console script."""
+"""`skilleval doctor` as a user runs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`skilleval eval` and `demo` through the installed console script."""
+"""`skilleval eval` and `demo` as a user runs it."""
 
 from __future__ import annotations
 
@@ -365,9 +365,9 @@ def test_es21_a_closed_stdout_ends_quietly(
     assert "BrokenPipe" not in done.stderr
 
 
-def test_the_demo_shows_what_is_good_flaky_and_wrong(run: Run, folder: Path) -> None:
+def test_the_demo_shows_what_is_good_flaky_and_wrong(run_script: Run, folder: Path) -> None:
     """Table, verdict, the report to open, the rows, and what to do next."""
-    done = run("demo")
+    done = run_script("demo")
     assert done.code == 0, done.err
     for words in (
         "calculator",

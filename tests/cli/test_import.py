@@ -1,4 +1,4 @@
-"""`skilleval import` through the installed console script, and what may be done with its runs."""
+"""`skilleval import` as a user runs it, and what may be done with its runs."""
 
 from __future__ import annotations
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cli.conftest import Run
+from cli.conftest import ROOT, Run
+
+from skilleval.report import WRITERS
+from skilleval.report.diff_writers import DIFF_WRITERS
 
 Replayed = Callable[[Mapping[str, Any]], list[str]]
 
@@ -39,3 +43,28 @@ def test_csv_is_a_report_format(run: Run, replayed: Replayed) -> None:
         (row,) = csv.DictReader(file)
     assert float(row["completion_rate"]) == 0.5
     assert json.loads(row["n_trials"]) == 2
+
+
+def test_all_formats_are_written_at_once(run: Run, replayed: Replayed) -> None:
+    """`--format all` writes every format there is, each under its own name."""
+    run("eval", *replayed({"t1": RIGHT, "t2": WRONG}))
+    done = run("report", "convert", "--input", "latest", "--format", "all", "--no-execute", "--output", "d")
+    assert done.code == 0, done.err
+    assert {path.name for path in (done.folder / "d").iterdir()} == {
+        f"report{writer.suffix}" for writer in WRITERS.values()
+    }
+
+
+def test_formats_are_listed_as_they_are_registered(run: Run) -> None:
+    """Every help text and the comment in the settings name exactly the formats there are."""
+    for command, writers in (
+        ("report convert", WRITERS),
+        ("eval", WRITERS),
+        ("score", WRITERS),
+        ("diff", DIFF_WRITERS),
+    ):
+        words = re.sub(r"\s+", " ", run(*command.split(), "--help").out)
+        assert " ".join(writers) in words, command
+    comment = (ROOT / "conf" / "report" / "default.yaml").read_text()
+    (listed,) = re.findall(r"^formats: .*# any of (.*)$", comment, re.MULTILINE)
+    assert set(listed.split(", ")) == set(WRITERS)

@@ -1,4 +1,4 @@
-"""`skilleval schema` through the installed console script."""
+"""`skilleval schema` as a user runs it."""
 
 from __future__ import annotations
 
