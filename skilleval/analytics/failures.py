@@ -58,6 +58,7 @@ _SHOWN = (
 )
 _CAUSES_TOLD = 3
 _CAUSE_LENGTH = 300
+_OUTCOMES_TOLD = 64
 _ONLY_CHECK = "0"
 """The id of the check of a scorer that looks at one thing."""
 _MATRIX_KEYS = (
@@ -164,7 +165,8 @@ def task_matrix(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
 
     Grain: one row a condition × scorer × task, sorted.
     Columns: the ids, `n` (trials), `n_graded`, `n_passed`, `rate` (passed / graded, null if nothing was graded),
-        `is_flaky` (passed and failed; null below two graded trials).
+        `is_flaky` (passed and failed; null below two graded trials), `outcomes` (a letter a repeat, in their order:
+        `p` passed, `f` failed, `e` did not complete, `u` ungraded; of 64 at most).
     """
     n, passed = trial_count(pl.col("graded")), trial_count(pl.col("passed").fill_null(value=False))
     metrics = (
@@ -173,5 +175,28 @@ def task_matrix(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
         Metric(name="n_passed", expr=passed, unit="trials", doc="those that passed"),
         Metric(name="rate", expr=share(passed, n), unit="share", doc="n_passed / n_graded"),
         Metric(name="is_flaky", expr=pl.when(n > 1).then((passed > 0) & (passed < n)), unit="statement"),
+        Metric(
+            name="outcomes",
+            expr=pl.col("letter").sort_by("repeat").head(_OUTCOMES_TOLD).str.join(""),
+            unit="text",
+            doc="a letter a repeat",
+            sorts=True,
+        ),
     )
-    return summarise(trial_outcomes(trials, scores), by=_MATRIX_KEYS, metrics=metrics)
+    outcomes = trial_outcomes(trials, scores).with_columns(letter=_letter())
+    return summarise(outcomes, by=_MATRIX_KEYS, metrics=metrics)
+
+
+def _letter() -> pl.Expr:
+    """Give the outcome of a trial as a letter. Nothing that did not complete has passed."""
+    completed = pl.col("status") == Status.COMPLETED.value
+    failed = pl.col("verdict") == Verdict.FAILED.value
+    return (
+        pl.when(~completed)
+        .then(pl.lit("e"))
+        .when("passed")
+        .then(pl.lit("p"))
+        .when(failed)
+        .then(pl.lit("f"))
+        .otherwise(pl.lit("u"))
+    )

@@ -6,9 +6,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_TELLING = ("mode", "skill_version", "model", "adapter", "sandbox", "benchmark_id", "benchmark_version")
+_FITTING = 22
+"""So many letters fit beside a mark on a phone and on paper."""
 
-_CONDITION = ("condition_id", "benchmark_id", "benchmark_version")
+_TELLING = (
+    "mode",
+    "skill_version",
+    "model",
+    "adapter",
+    "sandbox",
+    "benchmark_id",
+    "benchmark_version",
+    "run_id",
+)
+
+_CONDITION = ("run_id", "condition_id", "benchmark_id", "benchmark_version")
 
 
 def row_labels(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -31,6 +43,18 @@ def condition_labels(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     first = {key: {**row, "scorer": None} for key, row in zip(reversed(keys), reversed(rows), strict=True)}
     names = dict(zip(first, row_labels(list(first.values())), strict=True))
     return [names[key] for key in keys]
+
+
+def fitting_labels(labels: Sequence[str]) -> list[str]:
+    """Shorten long labels in their middle, so that they fit beside a mark; labels that differ stay different."""
+    return _numbered([_middle_out(label) for label in labels])
+
+
+def _middle_out(label: str) -> str:
+    if len(label) <= _FITTING:
+        return label
+    tail = (_FITTING - 1) // 2
+    return f"{label[: _FITTING - 1 - tail]}…{label[-tail:]}"
 
 
 def _add_where_telling(labels: list[list[str]], rows: Sequence[Mapping[str, Any]], key: str) -> None:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
 import polars as pl
 
-from skilleval.figures.theme import GREY, INK, skill_colours, themed
+from skilleval.figures.layout import (
+    difference_axis,
+    drawing,
+    estimates,
+    framed,
+    intervals,
+    named_rows,
+    zero_line,
+)
+from skilleval.figures.theme import skill_colours
 
 _ROW_HEIGHT = 30
-_LABEL_LIMIT = 220
 _THREE_DIGITS = "+.3~r"
-
-# User text is only ever a value: the fields have names of ours, so no id can break an encoding.
-_SCHEMA = {
-    "row": pl.String(),
-    "uplift": pl.Float64(),
-    "low": pl.Float64(),
-    "high": pl.Float64(),
-    "with_skill": pl.Float64(),
-    "baseline": pl.Float64(),
-    "n_cases": pl.Int64(),
-    "colour": pl.String(),
-}
 
 
 def chart(uplift: pl.DataFrame, threshold: float | None = None) -> alt.LayerChart:  # noqa: ARG001 - the gate is about rates
@@ -33,33 +29,26 @@ def chart(uplift: pl.DataFrame, threshold: float | None = None) -> alt.LayerChar
     Grain: one row a comparison of arms.
     Columns: `name`, `skill_id`, `baseline`, `uplift`, `uplift_low`, `uplift_high` and both scores, which may be null.
     """
-    data = _plotted(uplift)
-    rows = data["row"].unique(maintain_order=True).to_list()
-    base = alt.Chart(data).encode(y=_rows(rows), tooltip=_tooltip())
-    layered = alt.LayerChart(layer=[_zero(), _lines(base), _points(base)])
-    drawn: alt.LayerChart = layered.properties(
-        width="container",
-        height=_ROW_HEIGHT * max(len(rows), 1),
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-    )
-    return themed(drawn)
+    points = _plotted(uplift)
+    rows = list(dict.fromkeys(point["row"] for point in points))
+    axis = difference_axis("score with the skill − baseline")
+    base = drawing(points).encode(y=named_rows(rows), tooltip=_tooltip())
+    layers = [zero_line(axis), intervals(base, axis), estimates(base, "uplift", axis)]
+    return framed(layers, height=_ROW_HEIGHT * max(len(rows), 1))
 
 
-def _plotted(uplift: pl.DataFrame) -> pl.DataFrame:
-    """Give the few columns the chart needs, in the order of the report.
-
-    Grain: one row a comparison of arms.
-    """
+def _plotted(uplift: pl.DataFrame) -> list[dict[str, Any]]:
+    """Give the few values the chart needs, in the order of the report."""
     rows = uplift.to_dicts()
-    several = len({row.get("baseline") for row in rows}) > 1
+    telling = [key for key in ("baseline", "run_id") if len({row.get(key) for row in rows}) > 1]
     colours = skill_colours(str(row.get("skill_id") or "") for row in rows)
-    return pl.DataFrame([_point(row, colours, several=several) for row in rows], schema=_SCHEMA)
+    return [_point(row, colours, telling=telling) for row in rows]
 
 
-def _point(row: Mapping[str, Any], colours: Mapping[str, str], *, several: bool) -> dict[str, Any]:
-    name, baseline = str(row.get("name") or row.get("skill_id") or ""), str(row.get("baseline") or "")
+def _point(row: Mapping[str, Any], colours: Mapping[str, str], *, telling: Sequence[str]) -> dict[str, Any]:
+    name = str(row.get("name") or row.get("skill_id") or "")
     return {
-        "row": f"{name} · {baseline}" if several else name,
+        "row": " · ".join([name, *(str(row.get(key) or "") for key in telling)]),
         "uplift": row.get("uplift"),
         "low": row.get("uplift_low"),
         "high": row.get("uplift_high"),
@@ -68,42 +57,6 @@ def _point(row: Mapping[str, Any], colours: Mapping[str, str], *, several: bool)
         "n_cases": row.get("n_cases"),
         "colour": colours[str(row.get("skill_id") or "")],
     }
-
-
-def _rows(rows: list[str]) -> alt.Y:
-    axis = alt.Axis(title=None, labelLimit=_LABEL_LIMIT, ticks=False, domain=False, labelPadding=8)
-    return alt.Y("row:N", scale=alt.Scale(domain=rows), axis=axis)
-
-
-def _difference(field: str) -> alt.X:
-    axis = alt.Axis(
-        title="score with the skill − baseline",
-        values=[-1, -0.5, 0, 0.5, 1],
-        format=".2~f",
-        labelExpr="datum.value > 0 ? '+' + datum.label : datum.label",
-        grid=True,
-    )
-    return alt.X(field, scale=alt.Scale(domain=[-1, 1]), axis=axis)
-
-
-def _zero() -> alt.Chart:
-    line = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=GREY)
-    drawn: alt.Chart = line.encode(x=_difference("zero:Q"))
-    return drawn
-
-
-def _lines(base: alt.Chart) -> alt.Chart:
-    known = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-    drawn: alt.Chart = known.mark_rule(color=INK, strokeWidth=1.5).encode(x=_difference("low:Q"), x2="high:Q")
-    return drawn
-
-
-def _points(base: alt.Chart) -> alt.Chart:
-    mark = base.transform_filter("isValid(datum.uplift)").mark_point(
-        filled=True, size=90, stroke=INK, strokeWidth=1.2, opacity=1
-    )
-    drawn: alt.Chart = mark.encode(x=_difference("uplift:Q"), color=alt.Color("colour:N", scale=None))
-    return drawn
 
 
 def _tooltip() -> list[alt.Tooltip]:

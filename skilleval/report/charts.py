@@ -1,22 +1,24 @@
-"""The figures of a report, drawn from its summary rows where a format shows them: the document itself holds numbers."""
+"""The figures of a report, drawn from its rows where a format shows them: the document itself holds numbers."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from skilleval.figures import FIGURES, Topic
-from skilleval.report.columns import words
+from skilleval.errors import Problem, ResultsError, UsageError
+from skilleval.figures import DIFF_FIGURES, FIGURES, Topic
 from skilleval.report.document import Report, Row
-from skilleval.report.text import one_line
-from skilleval.report.value_rules import Kind, kind_of
+from skilleval.report.figure_rows import diff_rows, frame_of, rows_of
 
 if TYPE_CHECKING:
-    import polars as pl
+    from typing import TypeAlias
 
-_NAMES = ("name", "baseline", "skill_id", "skill_version", "scorer", "model", "adapter", "sandbox", "mode")
+    import altair as alt
+
+    from skilleval.report.diff_document import Diff
+
+    Drawn: TypeAlias = alt.LayerChart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,48 +31,59 @@ class Figure:
     spec: Mapping[str, Any]
 
 
-def figures(report: Report) -> tuple[Figure, ...]:
-    """Draw every figure of which the report has rows."""
-    if not report.summary:
-        return ()
-    parts: dict[str, Sequence[Row]] = {
-        "summary": report.summary,
-        "uplift": [_texts_and_numbers(dataclasses.asdict(one)) for one in report.uplift],
-    }
+def figures(report: Report, *, paper: bool = False) -> tuple[Figure, ...]:
+    """Draw every figure of which the report has rows; those that the page shows in a better way only for paper."""
+    found = ((name, topic, rows_of(topic.part, [report])) for name, topic in FIGURES.items())
     return tuple(
-        _figure(name, topic, parts[topic.part], report.threshold)
-        for name, topic in FIGURES.items()
-        if not topic.needs or any(row.get(topic.needs) is not None for row in parts[topic.part])
+        _figure(name, topic, rows, report.threshold, paper=paper)
+        for name, topic, rows in found
+        if has_data(topic, rows) and (paper or topic.on_page)
     )
 
 
-def _figure(name: str, topic: Topic, rows: Sequence[Row], threshold: float | None) -> Figure:
-    import polars as pl
-
-    frame = pl.DataFrame(_visible(rows), schema=_schema(rows))
-    spec = topic.chart(frame, threshold).to_dict()
-    return Figure(name=name, title=topic.title, caption=topic.caption, spec=spec)
-
-
-def _texts_and_numbers(values: Mapping[str, Any]) -> Row:
-    return {key: value for key, value in values.items() if not isinstance(value, tuple | list)}
+def diff_figures(diff: Diff, *, paper: bool = False) -> tuple[Figure, ...]:
+    """Draw every figure of which a comparison of two runs has rows."""
+    rows = diff_rows(diff)
+    return tuple(
+        _figure(name, topic, rows, None, paper=paper)
+        for name, topic in DIFF_FIGURES.items()
+        if has_data(topic, rows)
+    )
 
 
-def _visible(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Give the known columns with every name made safe to look at, for labels and charts."""
-    return [
-        {
-            **{key: value for key, value in row.items() if kind_of(key)},
-            **{key: one_line(words(row, key)) for key in _NAMES if row.get(key) is not None},
-        }
-        for row in rows
-    ]
+def draw(name: str, reports: Sequence[Report], *, paper: bool = False) -> Drawn:
+    """Draw one figure of one report, or of several together.
+
+    Raises:
+        UsageError: there is no such figure, or no report.
+        ResultsError: the reports have no rows of it.
+    """
+    topic = _topic(name)
+    if not reports:
+        raise UsageError("no run is named", hint="give a run, its folder, its id, or `latest`")
+    rows = rows_of(topic.part, reports)
+    if not has_data(topic, rows):
+        ids = ", ".join(report.run.run_id for report in reports)
+        raise ResultsError(f"there is nothing to draw as {name} in {ids}", hint=f"it shows: {topic.caption}")
+    thresholds = {report.threshold for report in reports}
+    threshold = thresholds.pop() if len(thresholds) == 1 else None
+    return topic.chart(frame_of(rows), threshold, paper=paper)
 
 
-def _schema(rows: Sequence[Row]) -> dict[str, pl.DataType]:
-    """Give the types of the known columns: of others nobody knows whether their values fit one column."""
-    import polars as pl
+def _topic(name: str) -> Topic:
+    if name not in FIGURES:
+        problem = Problem(where="name", expected=f"one of {', '.join(FIGURES)}", found=repr(name)[:80])
+        raise UsageError("there is no such figure", problems=(problem,))
+    return FIGURES[name]
 
-    types = {Kind.WHOLE: pl.Int64(), Kind.TEXT: pl.String()}
-    named = {name: kind for row in rows for name in row if (kind := kind_of(name))}
-    return {name: types.get(kind, pl.Float64()) for name, kind in named.items()}
+
+def has_data(topic: Topic, rows: Sequence[Row]) -> bool:
+    """Say whether there is anything to draw: a row, or one that has what the figure needs."""
+    return any(not topic.needs or row.get(topic.needs) not in {None, ""} for row in rows)
+
+
+def _figure(name: str, topic: Topic, rows: Sequence[Row], threshold: float | None, *, paper: bool) -> Figure:
+    frame = frame_of(rows)
+    spec = topic.chart(frame, threshold, paper=paper).to_dict()
+    caption = " ".join(filter(None, (topic.caption, topic.cut(frame))))
+    return Figure(name=name, title=topic.title, caption=caption, spec=spec)

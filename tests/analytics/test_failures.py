@@ -160,3 +160,16 @@ def test_a_run_without_scores_still_tells_its_causes(trials_of: Build, scores_of
     trials = trials_of([{"task_id": "t", "status": "sandbox_error", "message": "no room"}])
     (row,) = failed_trials(trials, scores_of([]), 5).collect().to_dicts()
     assert row["causes"] == [{"kind": "sandbox_error", "text": "no room", "n": 1}]
+
+
+def test_outcomes_have_a_letter_a_repeat_in_their_order(grid: Grid) -> None:
+    """Passed, failed, did not complete, ungraded; however the rows come."""
+    trials, scores = grid([[1, 0, "timeout", None, "provider_error"]])
+    for rows in (trials, trials.sort("repeat", descending=True)):
+        assert task_matrix(rows, scores).collect()["outcomes"].to_list() == ["pfeue"]
+
+
+def test_outcomes_end_at_the_64th_repeat(grid: Grid) -> None:
+    """The number of trials says that there were more."""
+    row = task_matrix(*grid([[1] * 70])).collect().row(0, named=True)
+    assert (row["outcomes"], row["n"]) == ("p" * 64, 70)

@@ -7,7 +7,6 @@ import pytest
 import vl_convert
 from reports import CALCULATOR, FLAKY, WRONG, summary_frame
 
-from skilleval.figures import FIGURES
 from skilleval.figures.completion import chart
 
 OURS = {"row", "skill", "scorer", "rate", "low", "high", "n_graded", "n_tasks", "colour", "threshold"}
@@ -105,14 +104,3 @@ def test_thirty_skills_have_thirty_rows() -> None:
     found = spec(*rows)
     assert len(data(found)) == 30
     assert found["height"] == 30 * spec(CALCULATOR)["height"]
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_of_the_registry_draws_a_summary(name: str) -> None:
-    """A registered figure has a title and a caption, and holds its own data."""
-    topic = FIGURES[name]
-    found = topic.chart(summary_frame(CALCULATOR, FLAKY), 0.7).to_dict()
-    assert topic.title
-    assert topic.caption.endswith(".")
-    assert "url" not in str(found["datasets"])
-    assert found["datasets"]

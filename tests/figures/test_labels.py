@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilleval.figures.labels import condition_labels, row_labels
+from skilleval.figures.labels import condition_labels, fitting_labels, row_labels
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,18 @@ def test_the_scorers_of_one_condition_share_its_name() -> None:
     row = {"skill_id": "a", "condition_id": "c", "model": "m"}
     rows = [row | {"scorer": "x"}, row | {"scorer": "y"}, row | {"condition_id": "d", "model": "n"}]
     assert condition_labels(rows) == ["a · m", "a · m", "a · n"]
+
+
+def test_a_label_that_does_not_fit_is_shortened_in_its_middle() -> None:
+    """Beginning and end tell names apart; those that would become one are numbered."""
+    long = [f"a-skill-with-a-long-name-{name}-of-many" for name in ("x", "y")]
+    assert fitting_labels(["short", *long]) == ["short", "a-skill-wit…-x-of-many", "a-skill-wit…-y-of-many"]
+    same = [f"a-skill-with-{middle}-in-its-long-middle" for middle in ("x", "y")]
+    assert len(set(fitting_labels(same))) == 2
+    assert max(map(len, fitting_labels([*long, "n" * 500]))) == 22
+
+
+def test_runs_tell_rows_apart_that_nothing_else_does() -> None:
+    """The same skill in two runs has two names."""
+    rows = [{"skill_id": "s", "scorer": "task", "condition_id": "c", "run_id": run} for run in ("r1", "r2")]
+    assert condition_labels(rows) == ["s · r1", "s · r2"]

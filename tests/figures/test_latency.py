@@ -1,87 +1,107 @@
-"""Latency is drawn as a distribution, a line a skill."""
+"""Latency and cost are drawn as distributions, a line a skill."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import vl_convert
-from reports import CALCULATOR, FLAKY, summary_frame
+import polars as pl
+import pytest
 
-from skilleval.figures.latency import chart
+from skilleval.figures import cost, latency
+from skilleval.figures.export import svg
 
-TIMES = {
-    "min_ms": 10.0,
-    "p10_ms": 11.0,
-    "p25_ms": 12.0,
-    "p50_ms": 13.0,
-    "p75_ms": 14.0,
-    "p90_ms": 15.0,
-    "p95_ms": 16.0,
-    "p99_ms": 17.0,
-    "max_ms": 18.0,
+ROW: dict[str, Any] = {
+    "condition_id": "c",
+    "skill_id": "calculator",
+    "mode": "direct",
+    "values": [10.0, 12.0, 15.0],
+    "shares": [0.25, 0.75, 1.0],
+    "n": 4,
+    "n_censored": 1,
 }
 
 
-def spec(*rows: Mapping[str, Any]) -> dict[str, Any]:
+def spec(*rows: Mapping[str, Any], module: Any = latency) -> dict[str, Any]:
     """Give the specification of the chart of some rows."""
-    found: dict[str, Any] = chart(summary_frame(*rows)).to_dict()
+    found: dict[str, Any] = module.chart(pl.DataFrame(list(rows))).to_dict()
     return found
 
 
-def points(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Give the rows that are drawn."""
-    return [row for rows in found["datasets"].values() for row in rows]
+def lines(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give the lines that are drawn, whole."""
+    (rows,) = (rows for rows in found["datasets"].values() if isinstance(rows[0]["value"], Sequence))
+    return list(rows)
 
 
-def test_every_percentile_is_a_point_from_0_to_1() -> None:
-    """The line rises from the shortest latency at 0 to the longest at 1."""
-    drawn = points(spec(CALCULATOR | TIMES))
-    assert [(row["latency_ms"], row["share"]) for row in drawn] == list(
-        zip(TIMES.values(), (0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1), strict=True)
-    )
+def faster(times: float, **changes: Any) -> dict[str, Any]:
+    """Give a row whose values are so many times larger."""
+    return ROW | {"condition_id": f"c{times}", "values": [value * times for value in ROW["values"]]} | changes
 
 
-def test_two_scorers_of_one_condition_share_a_line() -> None:
-    """Latency belongs to the trials, not to who judged them."""
-    drawn = points(spec(CALCULATOR | TIMES | {"scorer": "a"}, CALCULATOR | TIMES | {"scorer": "b"}))
-    assert len(drawn) == len(TIMES)
+def test_a_line_is_the_whole_distribution() -> None:
+    """It rises from the smallest value at 0 to the largest at 1, in steps: between two values nothing happens."""
+    found = spec(ROW)
+    assert lines(found)[0]["value"] == [10.0, 10.0, 12.0, 15.0]
+    assert lines(found)[0]["share"] == [0.0, 0.25, 0.75, 1.0]
+    assert found["layer"][0]["mark"]["interpolate"] == "step-after"
+    assert found["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, 1]
 
 
-def test_a_wide_range_is_drawn_on_a_logarithmic_axis() -> None:
+def test_the_pointer_finds_the_values_of_the_percentiles() -> None:
+    """The median that a pointer reads is the smallest value that half of the trials do not exceed."""
+    (points,) = (rows for rows in spec(ROW)["datasets"].values() if len(rows) == 9)
+    assert [point["value"] for point in points] == [10.0, 10.0, 10.0, 12.0, 12.0, 15.0, 15.0, 15.0, 15.0]
+    assert {(point["n"], point["n_censored"]) for point in points} == {(4, 1)}
+
+
+@pytest.mark.parametrize(("times", "kind"), [(2, None), (100, "log")])
+def test_a_wide_range_is_drawn_on_a_logarithmic_axis(times: float, kind: str | None) -> None:
     """A slow skill does not press a fast one into the axis."""
-    slow = FLAKY | {name: value * 100 for name, value in TIMES.items()}
-    scales = [
-        spec(*rows)["layer"][0]["encoding"]["x"]["scale"]
-        for rows in ([CALCULATOR | TIMES], [CALCULATOR | TIMES, slow])
-    ]
-    assert "type" not in scales[0]
-    assert scales[1]["type"] == "log"
+    scale = spec(ROW, faster(times))["layer"][0]["encoding"]["x"]["scale"]
+    assert scale.get("type") == kind
 
 
-def test_unknown_latencies_draw_nothing_and_break_nothing() -> None:
-    """A skill that never ran has no line; a report of only such skills still renders."""
-    found = spec(CALCULATOR | dict.fromkeys(TIMES))
-    assert points(found) == []
-    assert "<svg" in vl_convert.vegalite_to_svg(found)
-
-
-def test_a_tick_is_a_plain_number_of_milliseconds() -> None:
+def test_a_tick_is_a_plain_number() -> None:
     """A thousandth or a thousand of a unit that has a prefix already would be read wrong: `100m`, `1k`."""
-    fast = CALCULATOR | {name: value / 100 for name, value in TIMES.items()}
-    slow = FLAKY | {name: value * 100 for name, value in TIMES.items()}
-    drawing = vl_convert.vegalite_to_svg(spec(fast, slow))
-    ticks = [text for text in re.findall(r">([^<>]+)</text>", drawing) if re.match(r"[\d.]", text)]
+    picture = svg(spec(faster(0.01), faster(100)))
+    ticks = [text for text in re.findall(r">([^<>]+)</text>", picture) if re.match(r"[\d.]", text)]
     assert {"0.1", "1,000"} <= set(ticks)
     assert not any(re.search(r"\d[mkµ]$", text) for text in ticks)
 
 
+def test_cost_has_the_same_form_in_its_own_unit() -> None:
+    """An axis in dollars, nothing else."""
+    found = spec(ROW, module=cost)
+    assert found["layer"][0]["encoding"]["x"]["axis"]["title"] == "cost of a trial in USD"
+    assert lines(found) == lines(spec(ROW))
+
+
+def test_up_to_eight_lines_are_named_where_they_are() -> None:
+    """Each name stands at a height of its own, and there is no legend; more lines have one, of all of them."""
+    few = [faster(times, skill_id=f"s{times}") for times in range(1, 9)]
+    found = spec(*few)
+    (names,) = (rows for rows in found["datasets"].values() if "side" in rows[0])
+    assert len({row["share"] for row in names}) == 8
+    assert found["layer"][0]["encoding"]["stroke"]["legend"] is None
+    legend = spec(*few, faster(9, skill_id="s9"))["layer"][0]["encoding"]["stroke"]["legend"]
+    assert legend["symbolLimit"] == 0
+    assert "columns" not in legend
+
+
 def test_names_that_would_be_cut_stand_below_each_other() -> None:
-    """A legend of long names has one column, and no name is left out, however many there are."""
-    rows = [
-        CALCULATOR | TIMES | {"skill_id": f"one-word-answers-{i}-without_skill", "condition_id": str(i)}
-        for i in range(40)
-    ]
-    legend = spec(*rows)["layer"][0]["encoding"]["stroke"]["legend"]
-    assert (legend["columns"], legend["symbolLimit"]) == (1, 0)
+    """A legend of long names has one column."""
+    rows = [faster(times, skill_id=f"one-word-answers-{times}-without_skill") for times in range(1, 40)]
+    assert spec(*rows)["layer"][0]["encoding"]["stroke"]["legend"]["columns"] == 1
+
+
+def test_baselines_are_dashed_where_there_are_arms() -> None:
+    """In the colour of their skill they would look like it."""
+    found = spec(ROW | {"mode": "with_skill"}, faster(2, mode="without_skill"))
+    dash = found["layer"][0]["encoding"]["strokeDash"]["scale"]
+    assert dict(zip(dash["domain"], map(tuple, dash["range"]), strict=True)) == {
+        "with_skill": (1, 0),
+        "without_skill": (6, 4),
+    }
+    assert "strokeDash" not in spec(ROW)["layer"][0]["encoding"]

@@ -4,7 +4,8 @@ import altair as alt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilleval.figures.theme import SKILL_COLOURS, skill_colour, skill_colours, themed
+from skilleval.figures.layout import framed
+from skilleval.figures.theme import PAPER, SKILL_COLOURS, on_paper, skill_colour, skill_colours, themed
 
 
 def test_the_colour_of_a_skill_is_known() -> None:
@@ -51,3 +52,13 @@ def test_the_theme_changes_nothing_global() -> None:
     chart = themed(alt.LayerChart(layer=[]))
     assert chart.to_dict(validate=False)["config"]["background"] == "transparent"
     assert alt.theme.active == before
+
+
+def test_paper_changes_the_size_of_a_figure_and_nothing_else() -> None:
+    """One column of 3.3 inches with type of 7 to 8 points; the marks and the page are left as they were."""
+    page = framed([], height=100)
+    paper = on_paper(page).to_dict(validate=False)
+    assert (paper["width"], paper["height"]) == (240, 60)
+    assert 7 <= PAPER["axis"]["labelFontSize"] <= 8
+    assert paper["layer"] == page.to_dict(validate=False)["layer"]
+    assert (page.width, page.height) == ("container", 100)
