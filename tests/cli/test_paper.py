@@ -1,0 +1,47 @@
+"""`skilleval paper` and `skilleval verify` through the installed console script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cli.conftest import Run
+
+Replayed = Callable[[Mapping[str, Any]], list[str]]
+
+RIGHT = {"output": {"result": 1}}
+WRONG = {"output": {"result": 2}}
+
+
+def test_a_paper_is_written_and_verified(run: Run, replayed: Replayed) -> None:
+    """The kit of a run verifies with exit 0; a number that is changed by hand is named, with exit 1."""
+    run("eval", *replayed({"t1": RIGHT, "t2": WRONG, "t3": RIGHT}))
+    done = run("paper", "latest", "--title", "Ours", "--json")
+    assert done.code == 0, done.err
+    assert "tables/skills.tex" in done.document["files"]
+    assert done.document["n_numbers"] > 0
+    checked = run("verify", "paper")
+    assert checked.code == 0, checked.err
+    assert "numbers are what the rows give" in checked.out
+    numbers = checked.folder / "paper" / "numbers.tex"
+    macro = "evalRecordedCompletion}{"
+    text = numbers.read_text(encoding="utf-8")
+    assert macro in text
+    numbers.write_text(text.replace(macro, f"{macro}9"), encoding="utf-8")
+    found = run("verify", "paper")
+    assert found.code == 1
+    assert "numbers.tex:" in found.out
+    assert f"{macro}9" in found.out
+    document = run("verify", "paper", "--json").document
+    assert document["numbers_equal"] is False
+    assert document["differences"][0]["file"] == "numbers.tex"
+
+
+def test_what_is_no_kit_is_a_mistake(run: Run) -> None:
+    """A folder without a kit, or a run that is not there: exit 2, in words."""
+    done = run("verify", "nowhere")
+    assert done.code == 2
+    assert "no paper kit" in done.err
+    done = run("paper", "latest")
+    assert done.code == 2
+    assert "Traceback" not in done.err
