@@ -20,7 +20,7 @@ from skilleval.errors import ConfigError, Problem, ResultsError
 from skilleval.outcome import ExitCode
 from skilleval.report import WRITERS
 from skilleval.report.comment import comment
-from skilleval.report.comparison import markdown
+from skilleval.report.diff_markdown import render as markdown
 from skilleval.report.document import Report, to_json
 from skilleval.report.gates import FAILED, GateCheck, gate_sentence, with_gate
 from skilleval.report.markdown_text import escape

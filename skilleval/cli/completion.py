@@ -10,9 +10,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from skilleval.config.shipped import shipped
+from skilleval.report import WRITERS
 
 _KEY = re.compile(r"^(\w+):[^#]*(?:#\s*(.*))?$", re.MULTILINE)
-_FORMATS = ("json", "markdown", "html", "csv", "junit", "github", "comment")
 
 
 def words(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -27,7 +27,7 @@ def words(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 
 def formats(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the report formats."""
-    return [CompletionItem(name) for name in _FORMATS if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in WRITERS if name.startswith(incomplete)]
 
 
 def benchmarks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,13 @@ import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options
-from skilleval.cli.formats import FormatName
+from skilleval.cli.formats import DIFF_FORMATS, FormatName, wished
 from skilleval.cli.gate import show_checks
+from skilleval.cli.notebooks import chosen_notebook, notebook_options
 from skilleval.cli.rate import Rate
 from skilleval.errors import Problem, UsageError
 from skilleval.outcome import ExitCode, first_of
+from skilleval.report.diff_writers import DIFF_WRITERS
 
 if TYPE_CHECKING:
     from skilleval.app.ci import GateResult
@@ -26,7 +28,6 @@ skilleval diff 20261101T080000Z-1a2b3c latest --fail-on-regression --margin 0.02
 skilleval diff previous latest --gate no_regression
 skilleval diff main.json branch.json --label-a main --label-b branch --format markdown html --output diff
 """
-_SUFFIXES = {"markdown": ".md", "html": ".html", "json": ".json"}
 
 
 @click.command("diff", cls=Command, example=_EXAMPLE, short_help="Say what became of a baseline.")
@@ -60,8 +61,9 @@ _SUFFIXES = {"markdown": ".md", "html": ".html", "json": ".json"}
     cls=Many,
     type=FormatName(),
     metavar="NAME...",
-    help="Files to write: markdown html json (as --output ends, else markdown).",
+    help=f"Files to write: {DIFF_FORMATS}, or all (as --output ends, else markdown).",
 )
+@notebook_options
 @click.option(
     "--output",
     type=click.Path(),
@@ -84,6 +86,7 @@ def diff(common: Common, **options: Any) -> None:
     JSON reports do too, with verdicts alone.
     """
     from skilleval.app.compare import compare
+    from skilleval.app.diff_files import write_diff
     from skilleval.report.comparison import table
 
     paths = _paths(options["formats"], options["output"])
@@ -99,7 +102,13 @@ def diff(common: Common, **options: Any) -> None:
     code = first_of([_exit_code(found, options), *([gated.exit_code] if gated else [])])
     held = {"gate": gated.facts()} if gated else {}
     common.screen.document({**found.to_json(), **held, "exit_code": int(code)})
-    _write(found, paths)
+    write_diff(
+        found,
+        paths,
+        runs=(options["before"], options["after"]),
+        store=Path(options["store"]),
+        notebook=chosen_notebook(options),
+    )
     common.screen.show(table(found))
     if gated:
         show_checks(common, gated)
@@ -153,33 +162,25 @@ def _paths(formats: Sequence[str], output: str | None) -> dict[str, Path]:
     Raises:
         UsageError: a format is unknown, or there is no place for it.
     """
-    unknown = [name for name in formats if name not in _SUFFIXES]
+    chosen = wished(formats, DIFF_WRITERS)
+    unknown = [name for name in chosen if name not in DIFF_WRITERS]
     if unknown:
-        expected = f"one of {', '.join(_SUFFIXES)}"
+        expected = f"one of {', '.join(DIFF_WRITERS)}"
         problems = tuple(Problem(where="--format", expected=expected, found=name) for name in unknown)
         raise UsageError("a comparison has no such format", problems=problems)
     if output is None:
-        if formats:
+        if chosen:
             raise UsageError("--format needs a file to write", hint="name it with --output")
         return {}
     path = Path(output)
-    by_suffix = {suffix: name for name, suffix in _SUFFIXES.items()}
-    chosen = list(dict.fromkeys(formats)) or [by_suffix.get(path.suffix, "markdown")]
-    if len(chosen) == 1:
-        return {chosen[0]: path}
-    stem = path.with_suffix("") if path.suffix in by_suffix else path
-    return {name: stem.with_name(f"{stem.name}{_SUFFIXES[name]}") for name in chosen}
+    ending = _ending(path)
+    if len(chosen) < 2:  # noqa: PLR2004 - one format takes the name as it is
+        return {chosen[0] if chosen else ending or "markdown": path}
+    stem = path.name.removesuffix(DIFF_WRITERS[ending].suffix) if ending else path.name
+    return {name: path.with_name(f"{stem}{DIFF_WRITERS[name].suffix}") for name in chosen}
 
 
-def _write(found: Diff, paths: dict[str, Path]) -> None:
-    from skilleval.report import comparison, diff_html
-    from skilleval.report.text import json_text
-    from skilleval.results.store import write_text
-
-    writers: dict[str, Callable[[Diff], str]] = {
-        "markdown": comparison.markdown,
-        "html": diff_html.render,
-        "json": lambda one: json_text(one.to_json(), indent=2) + "\n",
-    }
-    for name, path in paths.items():
-        write_text(path, writers[name](found))
+def _ending(path: Path) -> str | None:
+    """Give the format that a file name ends as, the longest ending first: `.github.md` is no plain Markdown."""
+    by_length = sorted(DIFF_WRITERS, key=lambda name: -len(DIFF_WRITERS[name].suffix))
+    return next((name for name in by_length if path.name.endswith(DIFF_WRITERS[name].suffix)), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,7 @@ from skilleval.cli.find import STORE, stored_at
 from skilleval.cli.listing import show_rows
 
 if TYPE_CHECKING:
-    from skilleval.app.timeline import Change, Line, Timeline
+    from skilleval.app.timeline import Line, Timeline
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ def history(common: Common, **options: Any) -> None:
 
 
 def _show(common: Common, found: Timeline, line: Line) -> None:
+    from skilleval.report.course_text import change_text
     from skilleval.report.text import one_line
 
     common.screen.say(one_line(_headline(found, line)))
@@ -63,7 +65,7 @@ def _show(common: Common, found: Timeline, line: Line) -> None:
         [_cells(found.metric, point) for point in line.points],
     )
     for change in line.changes:
-        common.screen.say(f"▲ {told(change, found.metric)}")
+        common.screen.say(f"▲ {change_text(asdict(change), found.metric)}")
     if line.note:
         common.screen.say(f"({line.note})")
     common.screen.say("")
@@ -71,30 +73,9 @@ def _show(common: Common, found: Timeline, line: Line) -> None:
 
 def _headline(found: Timeline, line: Line) -> str:
     """Name a line, with its course as a row of bars."""
-    from skilleval.report.metric_text import style_of
-    from skilleval.report.numbers import Style
-    from skilleval.report.sparkline import sparkline
+    from skilleval.report.course_text import course, line_name
 
-    ends = {"low": 0.0, "high": 1.0} if style_of(found.metric) is Style.RATE else {}
-    about = line.about
-    mode = "" if about["mode"] == "direct" else f" · {about['mode']}"
-    driven = " · ".join(str(about[name]) for name in ("adapter", "model", "sandbox") if about[name])
-    course = sparkline([point["value"] for point in line.points], **ends)
-    place = f"{about['benchmark_id']}@{about['benchmark_version']} by {about['scorer']}"
-    return f"{about['skill_id']}{mode} on {place} ({driven})  {course}"
-
-
-def told(change: Change, metric: str) -> str:
-    """Say a change in a sentence."""
-    from skilleval.report.metric_text import style_of
-    from skilleval.report.numbers import p_text, shown, signed
-
-    style = style_of(metric)
-    values = f"{shown(change.before, style)} → {shown(change.after, style)}"
-    gap = signed(change.after - change.before, style)
-    why = "with other files of the skill" if change.skill_changed else "with the same files of the skill"
-    since = f"changed at {change.run_id}: {values} ({gap}, {p_text(change.p_value)}, {change.n_tasks} tasks)"
-    return f"{since}, {why}"
+    return f"{line_name(line.about)}  {course([point['value'] for point in line.points], found.metric)}"
 
 
 def _cells(metric: str, point: Mapping[str, Any]) -> list[str]:

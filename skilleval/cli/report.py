@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options
 from skilleval.cli.diff import diff
-from skilleval.cli.formats import FormatName
+from skilleval.cli.formats import REPORT_FORMATS, FormatName, wished
+from skilleval.cli.notebooks import chosen_notebook, notebook_options
+from skilleval.cli.serve import serve
 from skilleval.errors import ResultsError
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 _EXAMPLE = """
 skilleval report convert --input latest --format html
 skilleval report convert --input latest --store outputs --format markdown html
+skilleval report convert --input latest --format all --output reports
 skilleval report convert --input out/r/report.json --format html --output report.html
 """
 
@@ -63,22 +66,27 @@ def report() -> None:
     cls=Many,
     type=FormatName(),
     metavar="NAME...",
-    help="json markdown html csv junit github comment (markdown).",
+    help=f"{REPORT_FORMATS}, or all (markdown).",
 )
+@notebook_options
 @click.option(
     "--output", type=click.Path(), metavar="FILE|DIR", help="Where to write; default: beside the input."
 )
 @_STORE
 @common_options
-def convert(common: Common, source: str, formats: tuple[str, ...], output: str | None, store: str) -> None:
+def convert(
+    common: Common, *, source: str, formats: tuple[str, ...], output: str | None, **options: Any
+) -> None:
     """Write the report of a stored run, or a JSON report, in other formats. Nothing is run again."""
     from skilleval.app.convert import convert_report
+    from skilleval.report import WRITERS
 
     written = convert_report(
         source,
-        formats=formats or ("markdown",),
+        formats=wished(formats, WRITERS, usual=("markdown",)),
         output=Path(output) if output else None,
-        store=Path(store),
+        store=Path(options["store"]),
+        notebook=chosen_notebook(options),
     )
     common.screen.document({"reports": {name: str(path) for name, path in written.items()}})
     for name, path in written.items():
@@ -126,3 +134,4 @@ def _show_agreement(common: Common, found: Report) -> None:
 
 
 report.add_command(diff)
+report.add_command(serve)

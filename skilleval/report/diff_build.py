@@ -106,6 +106,7 @@ def _row(pair: Values, name: str, frames: DiffFrames) -> DiffRow:
         metrics=metrics,
         beside=_beside(frames, pair["pair"]) if is_both else (),
         flips=flips,
+        tasks=tuple(task["task_id"] for task in tasks if not task["left_out"]) if is_both else (),
         left_out=left_out,
     )
 

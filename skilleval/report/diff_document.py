@@ -31,7 +31,7 @@ class DiffRow:
 
     `side` says whether both runs have it. `metrics` are the rows of `analytics.effects`, `beside` holds metrics that
     no task has of its own (`metric`, `before`, `after`, `delta`, `better`, `outcome`), `flips` the rows of
-    `analytics.flips`; `left_out` lists tasks by the reason why they are not compared.
+    `analytics.flips`; `tasks` are those that are compared, `left_out` lists others by the reason why they are not.
     """
 
     skill_id: str
@@ -49,6 +49,7 @@ class DiffRow:
     metrics: tuple[Values, ...] = ()
     beside: tuple[Values, ...] = ()
     flips: tuple[Values, ...] = ()
+    tasks: tuple[str, ...] = ()
     left_out: Mapping[str, tuple[str, ...]]
 
     @property

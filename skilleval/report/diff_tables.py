@@ -39,11 +39,12 @@ def flip_table(diff: Diff, row: DiffRow) -> TextTable:
         note="Passed of graded trials. Broken: always passed, never does now; fixed: the reverse; flaky: in part.",
         header=("task / check", "flip", diff.baseline.label, diff.candidate.label, "why"),
         numeric=(False, False, True, True, False),
-        rows=tuple(_flip(flip) for flip in ordered),
+        rows=tuple(flip_cells(flip) for flip in ordered),
     )
 
 
-def _flip(flip: Values) -> tuple[str, ...]:
+def flip_cells(flip: Values) -> tuple[str, ...]:
+    """Give what became of a task or check: its name, the kind of flip, passed of graded on both sides, and why."""
     name = flip["task_id"] if flip["check_id"] is None else check_name(flip)
     counts = [f"{flip[f'n_passed_{side}']}/{flip[f'n_graded_{side}']}" for side in ("before", "after")]
     return (name, flip["flip"], *counts, flip["why"] or "")

@@ -1,22 +1,19 @@
 """The report as JUnit XML, as continuous integration shows tests: a case a skill × task × scorer, and one a rule.
 
 A task that did not pass every graded trial is a failure, one that the infrastructure spoiled an error, one without a
-verdict is skipped. Foreign text stands in it with its hidden characters spelled out, so that the file is always XML.
+verdict is skipped.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
 
 from skilleval.report.columns import row_names, tally, words
 from skilleval.report.document import FailedTrial, MatrixCell, Report, Row
 from skilleval.report.gates import GateCheck, title_text, why_text
-from skilleval.report.text import block, one_line
-from skilleval.report.text import escaped as spelled
+from skilleval.report.junit_xml import CaseResult, document, suite
+from skilleval.report.text import one_line
 
 _COMPLETED = "completed"
 _SKILL_FAULTS = ("timeout", "skill_error")
@@ -33,27 +30,13 @@ _FIGURES = (
     "p95_ms",
     "composite",
 )
-_TIME_LENGTH = len("2026-01-31T12:00:00")
-_NOT_XML = re.compile("[\ufffe\uffff]")
 
 _Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """How one case went: `kind` is empty where it passed."""
-
-    name: str
-    kind: str = ""
-    message: str = ""
-    text: str = ""
-
-
 def render(report: Report) -> str:
     """Write the XML document."""
-    suites = list(_suites(report))
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", *suites, "</testsuites>"]
-    return "\n".join(lines) + "\n"
+    return document(_suites(report))
 
 
 def _suites(report: Report) -> Iterator[str]:
@@ -69,25 +52,25 @@ def _suites(report: Report) -> Iterator[str]:
         yield _suite(report, "gate", [_gate_result(check) for check in report.gates], {})
 
 
-def _result(cell: MatrixCell, row: Row, trials: Sequence[FailedTrial]) -> _Result:
+def _result(cell: MatrixCell, row: Row, trials: Sequence[FailedTrial]) -> CaseResult:
     """Judge one task: what the skill got wrong counts before what others spoiled."""
     text = "\n\n".join(_told(trial) for trial in trials)
     n_failed = cell.n_graded - cell.n_passed
     if n_failed:
         flaky = " (flaky)" if cell.is_flaky else ""
         causes = _causes([trial for trial in trials if _is_own_fault(trial)])
-        return _Result(
+        return CaseResult(
             cell.task_id, "failure", f"passed {cell.n_passed} of {cell.n_graded}{flaky}{causes}", text
         )
     n_open = cell.n - cell.n_graded
     if not n_open:
-        return _Result(cell.task_id)
+        return CaseResult(cell.task_id)
     is_spoiled = [trial for trial in trials if trial.status not in {_COMPLETED, *_SKILL_FAULTS}]
     # Beyond the failures that a report keeps, the counts of the row tell what may have happened.
     if is_spoiled or (not trials and tally(row, "n_infrastructure")):
         said = f"{n_open} of {cell.n} trials lost to the infrastructure{_causes(is_spoiled)}"
-        return _Result(cell.task_id, "error", said, text)
-    return _Result(cell.task_id, "skipped", f"{n_open} of {cell.n} trials ungraded{_causes(trials)}")
+        return CaseResult(cell.task_id, "error", said, text)
+    return CaseResult(cell.task_id, "skipped", f"{n_open} of {cell.n} trials ungraded{_causes(trials)}")
 
 
 def _is_own_fault(trial: FailedTrial) -> bool:
@@ -114,9 +97,9 @@ def _told(trial: FailedTrial) -> str:
     return "\n".join(lines)
 
 
-def _gate_result(check: GateCheck) -> _Result:
+def _gate_result(check: GateCheck) -> CaseResult:
     kind = {"failed": "failure", "skipped": "skipped"}.get(check.verdict, "")
-    return _Result(title_text(check), kind, why_text(check) if kind else "")
+    return CaseResult(title_text(check), kind, why_text(check) if kind else "")
 
 
 def _row_properties(row: Row) -> dict[str, str]:
@@ -124,47 +107,11 @@ def _row_properties(row: Row) -> dict[str, str]:
     return {**texts, **{key: words(row, key) for key in _FIGURES}}
 
 
-def _suite(report: Report, name: str, results: Sequence[_Result], properties: Mapping[str, str]) -> str:
-    kinds = Counter(result.kind for result in results)
-    counts = {"tests": len(results), "failures": kinds["failure"], "errors": kinds["error"]}
-    attributes = {
-        "name": name,
-        **{key: str(n) for key, n in counts.items()},
-        "skipped": str(kinds["skipped"]),
-    }
-    if report.run.started_at:
-        attributes["timestamp"] = report.run.started_at[:_TIME_LENGTH]
+def _suite(report: Report, name: str, results: Sequence[CaseResult], properties: Mapping[str, str]) -> str:
     about = {
         "run_id": report.run.run_id,
         "benchmark": f"{report.run.benchmark_id}@{report.run.benchmark_version}",
         "verdict": f"{report.verdict.state.value}: {report.verdict.sentence}",
         **properties,
     }
-    lines = [f"  <testsuite {_attributes(attributes)}>", "    <properties>"]
-    lines += [
-        f"      <property {_attributes({'name': key, 'value': value})}/>"
-        for key, value in about.items()
-        if value
-    ]
-    lines += ["    </properties>", *(_case(name, result) for result in results), "  </testsuite>"]
-    return "\n".join(lines)
-
-
-def _case(suite: str, result: _Result) -> str:
-    opened = f"    <testcase {_attributes({'name': result.name, 'classname': suite})}"
-    if not result.kind:
-        return f"{opened}/>"
-    told = {"message": result.message}
-    if result.kind != "skipped":
-        told["type"] = result.kind
-    text = escape(_sound(block(result.text)))
-    return f"{opened}>\n      <{result.kind} {_attributes(told)}>{text}</{result.kind}>\n    </testcase>"
-
-
-def _attributes(values: Mapping[str, str]) -> str:
-    return " ".join(f"{key}={quoteattr(_sound(one_line(value)))}" for key, value in values.items())
-
-
-def _sound(text: str) -> str:
-    """Spell out what no XML document may hold and is not hidden anyway."""
-    return _NOT_XML.sub(lambda match: spelled(match.group()), text)
+    return suite(name, results, started_at=report.run.started_at, properties=about)
