@@ -59,6 +59,7 @@ MATRIX_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("n", "n_graded", "n_passed"), pl.Int64()),
     "rate": pl.Float64(),
     "is_flaky": pl.Boolean(),
+    "outcomes": pl.String(),
 }
 FAILURES_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("skill_id", "skill_version", "condition_id", "scorer", "task_id"), pl.String()),

@@ -146,7 +146,7 @@ def test_documents_show_the_tables(writer: Any) -> None:
     text = writer.render(judged(pairs=(replace(PAIR, rater_a=HOSTILE),)))
     assert "How far the scorers agree" in text
     assert "The scorers held against the labels" in text
-    assert "<img" not in text
+    assert "<img src=x" not in text
 
 
 @pytest.mark.parametrize("width", [60, 200])

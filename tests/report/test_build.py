@@ -17,7 +17,8 @@ from reports import (
 )
 
 from skilleval.report.build import MAX_EXCERPT, MAX_FAILURES_PER_SKILL, build_report
-from skilleval.report.document import Excerpt, State, to_json
+from skilleval.report.document import State, to_json
+from skilleval.report.excerpt import Excerpt
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "report" / "report.json"
 
