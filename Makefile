@@ -8,7 +8,7 @@ CORPORA ?=
 BASELINE ?=
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-llm report test check format lint types spelling docs-current test-browser test-node hostile test-docker test-llm study-kill study-kill-quick study-type-one study-coverage test-corpora bench docs lock wheel clean
+.PHONY: help setup demo demo-llm report test check format lint types spelling docs-current notebooks notebooks-current test-browser test-paper picture test-node hostile test-docker test-llm study-kill study-kill-quick study-type-one study-coverage test-corpora bench docs lock wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -19,7 +19,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("skilleval needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	UV_LINK_MODE=copy $(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	UV_LINK_MODE=copy $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -49,10 +49,20 @@ types: setup ## check types
 spelling: setup ## check spelling
 	$(BIN)/codespell
 
-test-browser: setup ## look at the HTML report in a real Chromium (installs it on Debian)
+test-browser: setup ## look at the HTML report in a real Chromium, also with axe-core (installs both; Debian, npm)
 	scripts/install-chromium.sh
+	scripts/install-axe.sh
 	$(UV) pip install --quiet --python $(BIN)/python --group browser
 	$(BIN)/python -m pytest -q -m browser
+
+picture: setup ## make the picture of the HTML report that the README shows, from a run of the demo
+	scripts/install-chromium.sh
+	$(UV) pip install --quiet --python $(BIN)/python --group browser
+	$(BIN)/python scripts/picture.py docs/images/report.png
+
+test-paper: setup ## set papers and reports with a real LaTeX (installs a small one on Debian: 190 MB)
+	scripts/install-tex.sh
+	$(BIN)/python -m pytest -q -m paper
 
 test-node: setup ## run the tests of Node skills (needs node on the PATH)
 	@command -v node >/dev/null || { echo "install Node.js so that node is on the PATH"; exit 1; }
@@ -91,6 +101,12 @@ bench: setup ## measure speed against floors in the same run
 
 docs-current: setup ## check that the generated documentation is current
 	$(BIN)/python scripts/write_docs.py --check
+
+notebooks: setup ## write the example notebooks anew, from recorded attempts
+	$(BIN)/python scripts/write_notebooks.py
+
+notebooks-current: setup ## check that the example notebooks are current
+	$(BIN)/python scripts/write_notebooks.py --check
 
 docs: setup ## write the generated parts of the documentation
 	$(BIN)/python scripts/write_docs.py

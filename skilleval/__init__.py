@@ -9,12 +9,17 @@ if TYPE_CHECKING:
         Comparison,
         Run,
         SkillevalError,
+        agreement,
+        chart,
         compare,
         evaluate,
         open_run,
+        outcomes,
         scan_runs,
         select,
         summary,
+        uplift,
+        uplift_cases,
     )
 
 __version__ = "0.1.0"
@@ -23,12 +28,17 @@ __all__ = [
     "Run",
     "SkillevalError",
     "__version__",
+    "agreement",
+    "chart",
     "compare",
     "evaluate",
     "open_run",
+    "outcomes",
     "scan_runs",
     "select",
     "summary",
+    "uplift",
+    "uplift_cases",
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from skilleval.app.charts import chart
+from skilleval.app.frames import agreement, outcomes, uplift, uplift_cases
 from skilleval.app.notebook import Comparison, compare, evaluate, select, summary
 from skilleval.app.runs import Run, open_run, scan_runs
 from skilleval.errors import SkillevalError
@@ -10,10 +12,15 @@ __all__ = [
     "Comparison",
     "Run",
     "SkillevalError",
+    "agreement",
+    "chart",
     "compare",
     "evaluate",
     "open_run",
+    "outcomes",
     "scan_runs",
     "select",
     "summary",
+    "uplift",
+    "uplift_cases",
 ]

@@ -6,6 +6,7 @@
     ├── CatalogError               a skill, benchmark or task file cannot be used
     ├── ResultsError               a stored run cannot be read
     │   └── WriteError             results cannot be written (exit code 3)
+    ├── NotebookError              a notebook cannot be executed (exit code 3)
     ├── AdapterError               an adapter or sandbox cannot start at all (exit code 3)
     └── UnforeseenError            a fault of ours, told without a traceback (exit code 3)
 
@@ -86,6 +87,12 @@ class ResultsError(SkillevalError):
 
 class WriteError(ResultsError):
     """Results cannot be written: no room, no right, no folder."""
+
+    exit_code = 3
+
+
+class NotebookError(SkillevalError):
+    """A notebook cannot be executed: a cell failed, or what executing needs is not installed."""
 
     exit_code = 3
 

@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "figures": {"errors"},
     "report": {"errors", "figures"},
 }
+    "serving": {"errors", "app", "report"},
 EVERYTHING = {"app", "cli", "__main__"}
 
 # Which module may open which library.
@@ -57,11 +58,15 @@ DOORS = {
     "vl_convert": {"figures", "report"},
     "nbformat": {"report.notebook"},
     "rich": {"cli", "report.terminal", "report.comparison"},
+    "nbclient": {"app.kernel"},
+    "jupyter_client": {"app.kernel"},
     "click": {"cli"},
     "yaml": {"config.compose", "config.settings_text", "catalog.yaml_text"},
     "jinja2": {"report"},
     "scipy": {"analytics"},
     "polars": {"analytics", "results", "figures", "report", "app"},
+    "starlette": {"serving"},
+    "uvicorn": {"serving"},
     "msgspec": {"results.journal"},
     "rapidfuzz": {"catalog.find"},
     "regex": {"scorers.patterns", "scorers.compat"},
@@ -81,6 +86,7 @@ HEAVY = (
     "rich",
     "jsonschema",
 )
+    "nbformat",
 
 
 def modules() -> list[str]:

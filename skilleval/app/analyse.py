@@ -13,6 +13,7 @@ import polars as pl
 
 from skilleval.analytics.arms import ARMS
 from skilleval.analytics.assertion_matrix import assertion_matrix
+from skilleval.analytics.distributions import distributions, fronts
 from skilleval.analytics.failures import failed_trials, task_matrix
 from skilleval.analytics.gate_changes import Rows
 from skilleval.analytics.interval_columns import with_intervals
@@ -28,16 +29,18 @@ from skilleval.analytics.spec import (
 from skilleval.analytics.summary import summary
 from skilleval.analytics.uplift import uplift, uplift_by_case
 from skilleval.app.agreement import scorer_agreement
+from skilleval.app.details import max_trials, shown_trials
 from skilleval.app.gating import Gated, gate_checks, rules_of
 from skilleval.app.serial import SERIAL
 from skilleval.domain import Status
 from skilleval.errors import ResultsError
 from skilleval.report.build import build_report
 from skilleval.report.columns import interval_metrics
+from skilleval.report.distributions_part import distributions_part, fronts_part
 from skilleval.report.document import Report
 from skilleval.report.gates import with_gate
 from skilleval.report.uplift import ArmFrames
-from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS
+from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES
 from skilleval.results.store import MANIFEST, compact, is_live, read_manifest, scan_table
 
 _FAILURES_SHOWN = 200
@@ -70,7 +73,7 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
     observed = {"concurrency": loads(folder), "isolation": _isolations(trials)}
     warnings = [*manifest.get("warnings", ()), *_failed_measurements(trials)]
     # Together, because they share what is dear: reading the rows and joining them.
-    rows, matrix, failures, slices = pl.collect_all(
+    rows, matrix, failures, slices, measured = pl.collect_all(
         [
             with_intervals(
                 summary(trials, scores, spec=spec), trials, scores, metrics=interval_metrics(), spec=spec
@@ -78,6 +81,7 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
             task_matrix(trials, scores),
             failed_trials(trials, scores, limit=_FAILURES_SHOWN),
             by_tag(trials, scores, spec=spec),
+            distributions(trials, scores, spec=spec),
         ]
     )
     built = build_report(
@@ -88,16 +92,24 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
         gate=manifest["config"]["gate"],
         slices=slices,
         reused=_reused(trials),
-        arms=_arms(folder, trials, scores, spec),
+        arms=arm_frames(trials, scores, scan_table(folder, JUDGEMENTS), spec),
     )
-    report = replace(built, agreement=scorer_agreement(trials, scores, rows, spec=spec))
+    tries, limit = scan_table(folder, TRIES), max_trials(manifest["config"])
+    report = replace(
+        built,
+        agreement=scorer_agreement(trials, scores, rows, spec=spec),
+        distributions=distributions_part(measured),
+        fronts=fronts_part(fronts(rows, measured)),
+        details=shown_trials(trials, tries, scores, limit=limit),
+    )
     rules = rules_of(manifest["config"]["gate"], where=str(folder / MANIFEST))
     return with_gate(report, gate_checks(rules, Gated(rows=Rows(trials=trials, scores=scores), spec=spec)))
 
 
-def _arms(folder: Path, trials: pl.LazyFrame, scores: pl.LazyFrame, spec: AnalysisSpec) -> ArmFrames | None:
-    """Compare the arms of instruction skills, and gather what judges took; null for a run that has neither."""
-    judgements = scan_table(folder, JUDGEMENTS)
+def arm_frames(
+    trials: pl.LazyFrame, scores: pl.LazyFrame, judgements: pl.LazyFrame, spec: AnalysisSpec
+) -> ArmFrames | None:
+    """Compare the arms of instruction skills, and gather what judges took; null for rows that have neither."""
     signs = (
         trials.select(pl.col("mode").is_in(ARMS).any()),
         judgements.select(pl.len() > 0),

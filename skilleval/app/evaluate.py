@@ -11,6 +11,7 @@ from typing import Any
 
 from skilleval.app.analyse import analyse, graded_scores, last_end, loads, trials_by_status
 from skilleval.app.manifest import finished_manifest
+from skilleval.app.notebooks import NotebookOptions, write_notebook
 from skilleval.app.opening import OpenRun, open_run
 from skilleval.app.prepare import Prepared
 from skilleval.app.recordings import FirstOf, awaiting_judge
@@ -19,7 +20,9 @@ from skilleval.app.serial import SERIAL, measure_serially, unmeasured
 from skilleval.app.spending import judge_errors, spent
 from skilleval.app.stopping import until_stopped
 from skilleval.clock import Clock
-from skilleval.outcome import ExitCode, Gate, run_exit_code
+from skilleval.config.settings import ReportSettings
+from skilleval.errors import NotebookError
+from skilleval.outcome import ExitCode, Gate, first_of, run_exit_code
 from skilleval.registry import part
 from skilleval.report import WRITERS
 from skilleval.report.document import Report
@@ -226,7 +229,7 @@ def _outcome(prepared: Prepared, folder: Path, manifest: Mapping[str, Any]) -> O
     settings = prepared.settings
     # A run that is gone on with may have been found from elsewhere; without a store of its own it is one folder.
     place = Path(settings.paths.output_dir) / folder.name if settings.paths.store else folder
-    reports = write_reports(report, place, settings.report.formats)
+    reports, could_write = _written(report, place, folder, settings.report)
     statuses = manifest["counts"]["by_status"]
     compared = bool(report.uplift)
     code = run_exit_code(
@@ -239,6 +242,7 @@ def _outcome(prepared: Prepared, folder: Path, manifest: Mapping[str, Any]) -> O
         is_spent=manifest["stopped_by"] is not None,
         n_failed_checks=sum(check.failed for check in report.gates),
     )
+    code = first_of([code, could_write])
     write_manifest(folder, {**manifest, "exit_code": int(code)})
     return Outcome(
         exit_code=code,
@@ -250,11 +254,43 @@ def _outcome(prepared: Prepared, folder: Path, manifest: Mapping[str, Any]) -> O
     )
 
 
-def write_reports(report: Report, folder: Path, formats: Sequence[str]) -> dict[str, Path]:
-    """Write a report in each format, as `report.<suffix>`."""
-    paths = {}
-    for name in dict.fromkeys(formats):
-        writer = part(WRITERS, name, key="report.formats", group="writers")
-        paths[name] = folder / f"report{writer.suffix}"
-        write_text(paths[name], writer.render(report))
+def _written(
+    report: Report, place: Path, rows: Path, settings: ReportSettings
+) -> tuple[dict[str, Path], ExitCode]:
+    """Write all reports; a notebook that fails costs the run its exit code, and nothing else of what it found."""
+    options = NotebookOptions.of(settings)
+    try:
+        return write_reports(report, place, settings.formats, rows=rows, notebook=options), ExitCode.OK
+    except NotebookError as error:
+        log.error("%s", error)  # noqa: TRY400 - told as any error of ours, without a traceback
+        return paths_of(place, settings.formats), ExitCode.INFRASTRUCTURE
+
+
+def paths_of(folder: Path, formats: Sequence[str]) -> dict[str, Path]:
+    """Say where the report of each format goes: `report.<suffix>`."""
+    writers = {name: part(WRITERS, name, key="report.formats", group="writers") for name in formats}
+    return {name: folder / f"report{writer.suffix}" for name, writer in writers.items()}
+
+
+def write_reports(
+    report: Report,
+    folder: Path,
+    formats: Sequence[str],
+    *,
+    rows: Path | None = None,
+    notebook: NotebookOptions | None = None,
+) -> dict[str, Path]:
+    """Write a report in each format, as `report.<suffix>`; `rows` is where its tables are, if not in the folder.
+
+    Raises:
+        NotebookError: the notebook, which comes last, could not be executed; everything is written all the same.
+    """
+    writers = {name: part(WRITERS, name, key="report.formats", group="writers") for name in formats}
+    paths = paths_of(folder, formats)
+    for name in sorted(writers, key=lambda one: writers[one].reads_rows):
+        if writers[name].reads_rows:
+            options = notebook or NotebookOptions()
+            write_notebook(report, paths[name], rows=rows or folder, options=options)
+        else:
+            write_text(paths[name], writers[name].render(report))
     return paths

@@ -13,6 +13,7 @@ from skilleval.app.gate_rules import check_rules
 from skilleval.app.keys import build_redactor, unset_variables
 from skilleval.app.labels import with_labels
 from skilleval.app.models import NONE, Models, build_models, model_digest
+from skilleval.app.notebooks import NotebookOptions, check_notebooks
 from skilleval.app.parts import (
     adapter_kind,
     adapter_options,
@@ -150,6 +151,7 @@ def _check_writing(settings: Settings) -> None:
     """Check that reports and rows can be written as and where they are wanted."""
     for name in settings.report.formats:
         part(WRITERS, name, key="report.formats", group="writers")
+    check_notebooks(settings.report.formats, NotebookOptions.of(settings.report))
     for root in {settings.paths.output_dir, settings.paths.store or settings.paths.output_dir}:
         check_root(Path(root))
 

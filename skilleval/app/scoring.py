@@ -13,6 +13,7 @@ import polars as pl
 from skilleval.app.keys import build_redactor
 from skilleval.app.labels import with_labels
 from skilleval.app.models import build_models
+from skilleval.app.notebooks import NotebookOptions, check_notebooks
 from skilleval.app.parts import build_sandbox, build_scorers
 from skilleval.app.prepare import Prepared, read_benchmark, read_skills, unjudged_tasks, wants_instructions
 from skilleval.app.recordings import Place, StoredPast
@@ -134,6 +135,8 @@ def _composed(
     composed = compose_stored(stored, [*ours, *overrides], project=project)
     for name in composed.settings.report.formats:
         part(WRITERS, name, key="report.formats", group="writers")
+    report = composed.settings.report
+    check_notebooks(report.formats, NotebookOptions.of(report))
     paths = composed.settings.paths
     for root in {paths.output_dir, paths.store or paths.output_dir}:
         check_root(Path(root))

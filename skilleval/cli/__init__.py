@@ -25,6 +25,7 @@ from skilleval.cli.history import history
 from skilleval.cli.import_ import import_
 from skilleval.cli.init import init
 from skilleval.cli.items import items
+from skilleval.cli.paper import paper
 from skilleval.cli.power import power
 from skilleval.cli.report import report
 from skilleval.cli.run import run_
@@ -35,6 +36,7 @@ from skilleval.cli.select import select
 from skilleval.cli.slices import slices
 from skilleval.cli.task import task
 from skilleval.errors import SkillevalError
+from skilleval.cli.verify import verify
 from skilleval.outcome import ExitCode
 
 _HELP = """Measure agent skills: run every skill on every task, keep every result, say what the numbers are worth.
@@ -72,6 +74,8 @@ for _command in (
     power,
     gate,
     import_,
+    paper,
+    verify,
     cache,
     sandbox,
     benchmark,

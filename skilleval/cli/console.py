@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from skilleval.errors import SkillevalError
     from skilleval.runner import Observer
 
+PROGRESS = "skilleval.progress"
+"""The logger of steps that are told without -v too: the cells of a notebook."""
+
 _PLAIN_EVERY_S = 5.0
 _REFRESH_S = 0.1
 
@@ -153,6 +156,7 @@ class Screen:
         logger.handlers[:] = [handler]
         logger.setLevel(logging.INFO if self.verbose else logging.WARNING)
         logger.propagate = False
+        logging.getLogger(PROGRESS).setLevel(logging.INFO)
 
 
 class _Once(logging.Filter):

@@ -13,7 +13,7 @@ import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Common, Many
-from skilleval.cli.formats import FormatName
+from skilleval.cli.formats import REPORT_FORMATS, FormatName
 from skilleval.cli.request import Request
 from skilleval.errors import Problem, SkillevalError, UsageError
 
@@ -61,7 +61,7 @@ _OPTIONS = (
         cls=Many,
         type=FormatName(),
         metavar="NAME...",
-        help="json markdown html csv junit github comment (json markdown).",
+        help=f"{REPORT_FORMATS} (json markdown).",
     ),
     click.option(
         "--output-dir",

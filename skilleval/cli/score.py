@@ -12,6 +12,7 @@ import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
+from skilleval.cli.formats import REPORT_FORMATS
 from skilleval.cli.running import tell_paths
 from skilleval.errors import UsageError
 from skilleval.outcome import first_of
@@ -44,7 +45,7 @@ _FLAGS = {"exit_on_fail": "gate.exit_on_fail", "fail_on_error": "gate.fail_on_er
     shell_complete=completion.formats,
     cls=Many,
     metavar="NAME...",
-    help="json markdown html csv junit github comment (as the run).",
+    help=f"{REPORT_FORMATS} (as the run).",
 )
 @click.option(
     "--output-dir", type=click.Path(), metavar="DIR", help="Where the new <run_id>/ goes (beside the run)."

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skilleval.cli.console import PROGRESS
 from skilleval.cli.events import EventLog, event_writer
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class LogOptions:
 def configure_logging(options: LogOptions) -> None:
     """Keep warnings from where nothing, or only JSON lines, may be written."""
     logger = logging.getLogger("skilleval")
+    if not options.shows_progress:
+        logging.getLogger(PROGRESS).setLevel(logging.WARNING)
     if options.format == SILENT:
         logger.setLevel(logging.ERROR)
     elif options.format == JSONL and options.file is None:

@@ -217,7 +217,10 @@ class GateSettings(StrictModel):
 
 
 class ReportSettings(StrictModel):
-    """What is written for people; the names of formats are known to the registry of writers."""
+    """What is written for people; the names of formats are known to the registry of writers.
+
+    All but `formats` and `title` may be left out: report files of users are older than the rest.
+    """
 
     formats: Texts
     title: str | None
@@ -236,6 +239,10 @@ class PathSettings(StrictModel):
     store: str | None
     cache: Annotated[str, Field(min_length=1)]
     shipped_examples: str
+    max_trials: Annotated[int, Field(ge=0)] | None = None
+    execute: bool = True
+    template: str | None = None
+    templates: Texts = ()
     shipped_benchmarks: str
 
 

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 class Writer:
     """One format: the suffix of its files and the module that writes it.
 
-    The module offers `render(report)`, which is pure; it is imported only to write.
+    The module offers `render(report)`, which is pure; it is imported only to write. What `reads_rows` reads the tables
+    of the run when it is opened: `render` takes them to lie beside it.
     """
 
     suffix: str
     module: str
+    reads_rows: bool = False
 
     def render(self, report: Report) -> str:
         """Give the whole text of a report in this format."""
@@ -32,6 +34,8 @@ WRITERS: dict[str, Writer] = {
     "json": Writer(suffix=".json", module="skilleval.report.json_writer"),
     "comment": Writer(suffix=".comment.md", module="skilleval.report.comment"),
     "github": Writer(suffix=".github.md", module="skilleval.report.github"),
+    "latex": Writer(suffix=".tex", module="skilleval.report.latex_writer"),
     "junit": Writer(suffix=".xml", module="skilleval.report.junit"),
     "markdown": Writer(suffix=".md", module="skilleval.report.markdown_writer"),
+    "notebook": Writer(suffix=".ipynb", module="skilleval.report.notebook.writer", reads_rows=True),
 }

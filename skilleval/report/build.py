@@ -11,7 +11,6 @@ from skilleval.report.columns import metric_columns, number, row_names, tally, w
 from skilleval.report.document import (
     Cause,
     Conclusion,
-    Excerpt,
     FailedTrial,
     MatrixCell,
     Report,
@@ -19,6 +18,7 @@ from skilleval.report.document import (
     RunFacts,
     TagSlice,
 )
+from skilleval.report.excerpt import Excerpt
 from skilleval.report.manifest import optional_text, plain, provenance, run_facts, text, whole
 from skilleval.report.text import one_line
 from skilleval.report.uplift import ArmFrames, ArmParts, arm_parts, is_gated, uplift_summary
@@ -134,6 +134,7 @@ def _cell(row: Mapping[str, Any]) -> MatrixCell:
         n_passed=tally(row, "n_passed"),
         rate=number(row, "rate"),
         is_flaky=bool(row.get("is_flaky")),
+        outcomes=text(row, "outcomes"),
     )
 
 

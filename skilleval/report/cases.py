@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from skilleval.report.document import Excerpt, FailedTrial, MatrixCell, Report
+from skilleval.report.document import FailedTrial, MatrixCell, Report
+from skilleval.report.excerpt import Excerpt
 from skilleval.report.numbers import count, counted
 
 REPLY_SHAPE = '{"jsonrpc": "2.0", "id": 1, "result": …}'

@@ -17,12 +17,25 @@ from typing import Any, ClassVar
 from skilleval.errors import Problem, ResultsError
 from skilleval.report.agreement import Agreement
 from skilleval.report.arms import Assertion, JudgeSpend, Uplift, UpliftCase
+from skilleval.report.details import Details
+from skilleval.report.distributions import Distribution, FrontPoint
+from skilleval.report.excerpt import Excerpt
 from skilleval.report.gates import GateCheck
 from skilleval.report.numbers import Style
 from skilleval.report.value_rules import value_problems
 
 SCHEMA = "skilleval.report/1"
-OF_ARMS = ("uplift", "uplift_cases", "assertions", "judge_spend", "gates", "agreement")
+OF_ARMS = (
+    "uplift",
+    "uplift_cases",
+    "assertions",
+    "judge_spend",
+    "gates",
+    "agreement",
+    "details",
+    "distributions",
+    "fronts",
+)
 """The parts that only a comparison of arms, a judge, rules of a gate or more scorers fill: empty, they are left out."""
 
 _CELL = 3  # depth of a value of the summary: its part, row and column
@@ -91,7 +104,11 @@ class MetricColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixCell:
-    """How one task went under one condition for one scorer."""
+    """How one task went under one condition for one scorer.
+
+    `outcomes` has a letter a repeat, in their order: `p` passed, `f` failed, `e` did not complete, `u` ungraded. It
+    stops at the 64th of the `n` trials.
+    """
 
     skill_id: str
     skill_version: str
@@ -103,14 +120,7 @@ class MatrixCell:
     n_passed: int
     rate: float | None
     is_flaky: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
-    """The beginning of a text, with the number of characters the whole text has."""
-
-    text: str
-    length: int
+    outcomes: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +243,9 @@ class Report:
     judge_spend: tuple[JudgeSpend, ...] = ()
     gates: tuple[GateCheck, ...] = ()
     agreement: Agreement | None = None
+    details: Details | None = None
+    distributions: tuple[Distribution, ...] = ()
+    fronts: tuple[FrontPoint, ...] = ()
     schema: str = SCHEMA
 
 

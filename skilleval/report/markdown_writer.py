@@ -12,7 +12,8 @@ from skilleval.report.agreement_tables import document_tables
 from skilleval.report.cases import REPLY_SHAPE, Case, SkillCases, TaskCases, skill_cases
 from skilleval.report.causes import skill_causes
 from skilleval.report.columns import absences
-from skilleval.report.document import Conclusion, Excerpt, Report
+from skilleval.report.document import Conclusion, Report
+from skilleval.report.excerpt import Excerpt
 from skilleval.report.facts import STATE_SHAPES, origins, run_line
 from skilleval.report.gate_table import gate_text_table
 from skilleval.report.markdown_text import escape, fenced

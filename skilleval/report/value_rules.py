@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from skilleval.errors import Problem
+from skilleval.report.details_rules import details_problems
 
 _LARGEST = 2**63 - 1  # what a column of whole numbers holds
 _SLACK = 1e-9  # a mean of ones may be a hair above 1
@@ -31,9 +32,9 @@ class Kind(StrEnum):
 
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
-    (r"n_eff|clustered_se|repeat_rate_sd_\w+|\w+_(ms|usd)(_ci_(low|high))?", Kind.AMOUNT),
+    (r"n_eff|clustered_se|weight|repeat_rate_sd_\w+|\w+_(ms|usd)(_ci_(low|high))?", Kind.AMOUNT),
     (r"(tokens|seconds|usd)_(candidate|baseline|ratio)", Kind.AMOUNT),
-    (r"n|n_\w+|\w+_tokens|k|repeat|length|min_task_graded", Kind.WHOLE),
+    (r"n|n_\w+|\w+_tokens|k|repeat|length|try_index|min_task_graded", Kind.WHOLE),
     (r"rate|\w+_rate|completion_(rate_macro|low|high)|ci_(low|high)|threshold", Kind.SHARE),
     (r"pass_(at|hat)_k|repeat_rate_mean|consistency|task_agreement", Kind.SHARE),
     (r"partial_score(_ci_(low|high))?", Kind.SHARE),
@@ -66,9 +67,23 @@ def value_problems(document: Mapping[str, Any], where: str) -> Iterator[Problem]
         part = document[name]
         for place, values in [(name, part)] if isinstance(part, Mapping) else _placed(name, part):
             yield from _problems(values, f"{place}.", where)
+    if "details" in document:
+        yield from _details_problems(document["details"], where)
     for run_id, n in document["provenance"]["reused"].items():
         if not _fits(n, Kind.WHOLE):
             yield _problem(where, f"provenance.reused.{run_id}", Kind.WHOLE.value, n)
+
+
+def _details_problems(details: Mapping[str, Any], where: str) -> Iterator[Problem]:
+    """Hold the single trials against their names, with all that is inside them."""
+    yield from _problems({"n_trials": details["n_trials"]}, "details.", where)
+    for name in ("tasks", "conditions", "trials"):
+        for place, row in _placed(f"details.{name}", details[name]):
+            yield from _problems(row, f"{place}.", where)
+            for part in ("transcript", "checks", "tries"):
+                for inside, values in _placed(f"{place}.{part}", row.get(part, ())):
+                    yield from _problems(values, f"{inside}.", where)
+    yield from details_problems(details, where)
 
 
 def _placed(name: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:

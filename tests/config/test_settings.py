@@ -58,7 +58,14 @@ def _values(**changes: Any) -> dict[str, Any]:
             "composite": {"completion": 1, "partial": 0, "speed": 0, "reliability": 0},
         },
         "gate": {"min_completion": 0, "exit_on_fail": True, "fail_on_error": True},
-        "report": {"formats": [], "title": None},
+        "report": {
+            "formats": [],
+            "title": None,
+            "max_trials": 10000,
+            "execute": False,
+            "template": None,
+            "templates": [],
+        },
         "privacy": {"redact": []},
         "paths": {
             "output_dir": "o",
@@ -131,6 +138,7 @@ def test_a_part_needs_its_kind(part: Any, key: str) -> None:
         ("report.formats", [1]),
         ("report.title", 7),
         ("skill_set.paths", []),
+        ("report.max_trials", -1),
         ("skill_set.skip_invalid", None),
         ("benchmark.name", ""),
         ("paths.output_dir", ""),
