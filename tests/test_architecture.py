@@ -35,8 +35,8 @@ MAY_IMPORT = {
     "analytics": FOUNDATION | {"results.schema"},
     "figures": {"errors"},
     "report": {"errors", "figures"},
-}
     "serving": {"errors", "app", "report"},
+}
 EVERYTHING = {"app", "cli", "__main__"}
 
 # Which module may open which library.
@@ -57,16 +57,16 @@ DOORS = {
     "altair": {"figures", "report"},
     "vl_convert": {"figures", "report"},
     "nbformat": {"report.notebook"},
-    "rich": {"cli", "report.terminal", "report.comparison"},
     "nbclient": {"app.kernel"},
     "jupyter_client": {"app.kernel"},
+    "rich": {"cli", "report.terminal", "report.comparison"},
     "click": {"cli"},
     "yaml": {"config.compose", "config.settings_text", "catalog.yaml_text"},
     "jinja2": {"report"},
     "scipy": {"analytics"},
-    "polars": {"analytics", "results", "figures", "report", "app"},
     "starlette": {"serving"},
     "uvicorn": {"serving"},
+    "polars": {"analytics", "results", "figures", "report", "app"},
     "msgspec": {"results.journal"},
     "rapidfuzz": {"catalog.find"},
     "regex": {"scorers.patterns", "scorers.compat"},
@@ -85,8 +85,8 @@ HEAVY = (
     "omegaconf",
     "rich",
     "jsonschema",
-)
     "nbformat",
+)
 
 
 def modules() -> list[str]:

@@ -35,8 +35,8 @@ from skilleval.cli.score import score
 from skilleval.cli.select import select
 from skilleval.cli.slices import slices
 from skilleval.cli.task import task
-from skilleval.errors import SkillevalError
 from skilleval.cli.verify import verify
+from skilleval.errors import SkillevalError
 from skilleval.outcome import ExitCode
 
 _HELP = """Measure agent skills: run every skill on every task, keep every result, say what the numbers are worth.
@@ -72,10 +72,10 @@ for _command in (
     history,
     items,
     power,
-    gate,
-    import_,
     paper,
     verify,
+    gate,
+    import_,
     cache,
     sandbox,
     benchmark,

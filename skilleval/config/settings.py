@@ -224,6 +224,10 @@ class ReportSettings(StrictModel):
 
     formats: Texts
     title: str | None
+    max_trials: Annotated[int, Field(ge=0)] | None = None
+    execute: bool = True
+    template: str | None = None
+    templates: Texts = ()
 
 
 class PrivacySettings(StrictModel):
@@ -239,10 +243,6 @@ class PathSettings(StrictModel):
     store: str | None
     cache: Annotated[str, Field(min_length=1)]
     shipped_examples: str
-    max_trials: Annotated[int, Field(ge=0)] | None = None
-    execute: bool = True
-    template: str | None = None
-    templates: Texts = ()
     shipped_benchmarks: str
 
 
