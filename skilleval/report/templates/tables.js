@@ -7,7 +7,9 @@
     return element;
   };
 
-  const SPACES = /[\s\u2007\u2008\u2009]/g;
+  const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+  const SPACES = /\s/g; // all the spaces of Unicode are among them
   const NUMBER = /^[<>×+]?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?:\/(\d+))?(ms|s)?(?![a-z])/;
 
   // "1 234", "−0.2", "2/3" and "12 s" as numbers that compare; NaN for words.
@@ -23,28 +25,73 @@
     return text === "–" || cell.classList.contains("unknown") ? "" : text;
   };
 
+  const collator = new Intl.Collator(undefined, { numeric: true });
+
   // Values that are not known stay at the end in either direction.
-  const compareBy = (index, sign, isNumeric) => (first, second) => {
-    const [a, b] = [first, second].map((row) => known(row.cells[index]));
-    if (a === "" || b === "") return (a === "") - (b === "");
-    const difference = isNumeric ? quantity(a) - quantity(b) : NaN;
-    return sign * (Number.isNaN(difference) ? a.localeCompare(b, undefined, { numeric: true }) : difference);
+  const compareBy = (sign) => (first, second) => {
+    if (first.text === "" || second.text === "") return (first.text === "") - (second.text === "");
+    const difference = first.number - second.number;
+    return sign * (Number.isNaN(difference) ? collator.compare(first.text, second.text) : difference);
   };
 
-  const isNumeric = (table, index) => {
-    const texts = [...table.tBodies[0].rows].map((row) => known(row.cells[index])).filter((text) => text !== "");
-    return texts.length > 0 && texts.every((text) => !Number.isNaN(quantity(text)));
+  // A long table draws its first rows; the rest is added when it is scrolled to, asked for or printed. All rows are kept
+  // here, so that sorting and filtering reach those that are not drawn.
+  const STEP = 200;
+  const makeRows = (table) => {
+    const body = table.tBodies[0];
+    const found = { all: [...body.rows], wanted: () => true };
+    let matching = found.all;
+    let drawn = matching.length;
+    const more = create("button", { type: "button", className: "button rest", hidden: true });
+    const add = (n) => {
+      body.append(...matching.slice(drawn, drawn + n));
+      drawn = Math.min(matching.length, drawn + n);
+      more.hidden = drawn >= matching.length;
+      more.textContent = `show all ${grouped(matching.length)} rows`;
+    };
+    found.draw = () => {
+      matching = found.all.filter(found.wanted);
+      drawn = 0;
+      body.replaceChildren();
+      add(STEP);
+      return matching.length;
+    };
+    if (found.all.length <= STEP) return found;
+    const box = table.closest(".scroll");
+    box.append(more);
+    more.addEventListener("click", () => {
+      const next = drawn;
+      add(Infinity);
+      matching[next].querySelector("a, button")?.focus();
+    });
+    const near = (entries) => entries.some((entry) => entry.isIntersecting) && add(STEP);
+    new IntersectionObserver(near, { root: box, rootMargin: "0px 0px 900px 0px" }).observe(more);
+    window.addEventListener("beforeprint", () => add(Infinity));
+    found.draw();
+    return found;
+  };
+  const stores = new WeakMap();
+  const rowsOf = (table) => {
+    if (!stores.has(table)) stores.set(table, makeRows(table));
+    return stores.get(table);
   };
 
   const sortRows = (table, heading) => {
-    const numeric = isNumeric(table, heading.cellIndex);
-    const [first, second] = numeric ? ["descending", "ascending"] : ["ascending", "descending"];
+    const rows = rowsOf(table);
+    const index = heading.cellIndex;
+    const keyed = rows.all.map((row) => {
+      const text = known(row.cells[index]);
+      return { row, text, number: quantity(text) };
+    });
+    const texts = keyed.filter(({ text }) => text !== "");
+    const isNumeric = texts.length > 0 && texts.every(({ number }) => !Number.isNaN(number));
+    if (!isNumeric) keyed.forEach((key) => (key.number = NaN));
+    const [first, second] = isNumeric ? ["descending", "ascending"] : ["ascending", "descending"];
     const direction = heading.getAttribute("aria-sort") === first ? second : first;
     table.querySelectorAll("th[aria-sort]").forEach((other) => other.removeAttribute("aria-sort"));
     heading.setAttribute("aria-sort", direction);
-    const body = table.tBodies[0];
-    const sign = direction === "ascending" ? 1 : -1;
-    body.append(...[...body.rows].sort(compareBy(heading.cellIndex, sign, numeric)));
+    rows.all = keyed.sort(compareBy(direction === "ascending" ? 1 : -1)).map(({ row }) => row);
+    rows.draw();
   };
 
   const makeSortable = (table) => {
@@ -68,7 +115,7 @@
     const boxes = [...table.tHead.rows[0].cells].slice(1).map((heading) => {
       const box = create("input", { type: "checkbox", checked: true });
       box.addEventListener("change", () => {
-        for (const row of table.rows) row.cells[heading.cellIndex].hidden = !box.checked;
+        for (const row of [...table.tHead.rows, ...rowsOf(table).all]) row.cells[heading.cellIndex].hidden = !box.checked;
       });
       return create("label", {}, box, heading.textContent.trim());
     });
@@ -94,23 +141,22 @@
 
   const addTools = (table) => {
     const { rows: noun, by } = table.dataset;
-    const rows = [...table.tBodies[0].rows].map((row) => ({
-      row,
-      text: `${row.textContent} ${row.dataset.text ?? ""}`.toLocaleLowerCase(),
-    }));
+    const rows = rowsOf(table);
+    const texts = new Map();
+    const textOf = (row) => {
+      if (!texts.has(row)) texts.set(row, `${row.textContent} ${row.dataset.text ?? ""}`.toLocaleLowerCase());
+      return texts.get(row);
+    };
     const wanted = { words: [], kind: "all" };
     const count = create("output");
     const nothing = create("p", { className: "nothing", textContent: `No ${noun} match.`, hidden: true });
-    const apply = () => {
-      let shown = 0;
-      for (const { row, text } of rows) {
-        const isOfKind = wanted.kind === "all" || (row.dataset.kinds ?? "").split(" ").includes(wanted.kind);
-        row.hidden = !(isOfKind && wanted.words.every((word) => text.includes(word)));
-        shown += row.hidden ? 0 : 1;
-      }
-      count.textContent = shown === rows.length ? `${shown} ${noun}` : `${shown} of ${rows.length} ${noun}`;
-      nothing.hidden = shown > 0;
+    const isOfKind = (row) => wanted.kind === "all" || (row.dataset.kinds ?? "").split(" ").includes(wanted.kind);
+    rows.wanted = (row) => isOfKind(row) && wanted.words.every((word) => textOf(row).includes(word));
+    const tell = (n, all) => {
+      count.textContent = n === all ? `${grouped(n)} ${noun}` : `${grouped(n)} of ${grouped(all)} ${noun}`;
+      nothing.hidden = n > 0;
     };
+    const apply = () => tell(rows.draw(), rows.all.length);
     const field = create("input", { type: "search", placeholder: `filter by ${by}`, ariaLabel: `filter the ${noun} by ${by}` });
     field.addEventListener("input", () => {
       wanted.words = field.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
@@ -126,7 +172,7 @@
     tools.append(orderChoice(table));
     if ("columns" in table.dataset) tools.append(columnChoice(table));
     tools.append(count);
-    apply();
+    tell(rows.all.length, rows.all.length);
     const box = table.closest(".scroll");
     box.before(tools);
     box.after(nothing);
