@@ -39,7 +39,9 @@ class Problem:
         parts += [f"found {self.found}"] if self.found else []
         said = ", ".join(parts)
         line = f"{place}: {said}" if said else place
-        return f"{line} ({self.hint})" if self.hint else line
+        # A hint that lists what is known says nothing new where the same list is what was expected.
+        is_new = self.hint and self.hint.removeprefix("known: ") != self.expected.removeprefix("one of ")
+        return f"{line} ({self.hint})" if is_new else line
 
 
 class SkillevalError(Exception):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skilleval.errors import ConfigError
+from skilleval.errors import ConfigError, Problem
 from skilleval.registry import kinds, part
 
 OURS = {"exact": int, "contains": float}
@@ -78,3 +78,12 @@ def test_another_package_adds_a_scorer_by_entry_point(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "scorers:    length" in done.stdout
+
+
+def test_a_list_of_what_is_known_is_told_once() -> None:
+    """A hint that lists what was expected anyway is left out; one that names the nearest word stays."""
+    same = Problem(where="x", expected="one of a, b", found="q", hint="known: a, b")
+    assert str(same) == "x: expected one of a, b, found q"
+    nearest = Problem(where="x", expected="one of a, b", found="aa", hint="did you mean a?")
+    assert str(nearest) == "x: expected one of a, b, found aa (did you mean a?)"
+    assert str(Problem(where="x", hint="known: a, b")) == "x (known: a, b)"

@@ -8,14 +8,14 @@ from typing import Any
 
 
 def write_run(root: Path, key: str, **changes: Any) -> Path:
-    """Write the manifest of a run that passed, with these changes; it has no rows. Give its folder."""
+    """Write the manifest of a run that passed its gate, with these changes; it has no rows. Give its folder."""
     folder = root / key
     folder.mkdir(parents=True, exist_ok=True)
     manifest = {
         "schema_version": "3",
         "run_id": folder.name,
         "experiment": "nightly",
-        "config": {},
+        "config": {"gate": {"exit_on_fail": True}},
         "benchmark": {"id": "dates", "version": "1.0.0"},
         "skills": [{"id": "calendar"}],
         "scorers": {"exact": {}},

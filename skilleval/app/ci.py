@@ -10,7 +10,7 @@ from typing import Any
 from skilleval.analytics.gate_changes import Rows
 from skilleval.app.analyse import analyse, analysis_spec
 from skilleval.app.compare import compare
-from skilleval.app.diffing import PREVIOUS, earlier_run
+from skilleval.app.diffing import earlier_run
 from skilleval.app.gating import NO_BASELINE, Baseline, Gated, gate_checks, min_completion_rule, rules_of
 from skilleval.app.resume import StoredRun, compose_again
 from skilleval.catalog.documents import read_document
@@ -24,7 +24,7 @@ from skilleval.report.diff_markdown import render as markdown
 from skilleval.report.document import Report, to_json
 from skilleval.report.gates import FAILED, GateCheck, gate_sentence, with_gate
 from skilleval.report.markdown_text import escape
-from skilleval.results.find import find_run
+from skilleval.results.find import PREVIOUS, find_run
 from skilleval.results.schema import SCORES, TRIALS
 from skilleval.results.store import MANIFEST, compact, read_manifest, scan_table, write_text
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from skilleval.app.diffing import PREVIOUS, earlier_run
+from skilleval.app.diffing import earlier_run
 from skilleval.app.notebooks import NotebookOptions, write_diff_notebook
 from skilleval.report.diff_document import Diff
 from skilleval.report.diff_writers import DIFF_WRITERS
-from skilleval.results.find import find_run
+from skilleval.results.find import PREVIOUS, find_run
 from skilleval.results.store import write_text
 
 

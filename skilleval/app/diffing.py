@@ -23,15 +23,12 @@ from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.report.comparison import warnings
 from skilleval.report.diff_build import DiffFrames
 from skilleval.report.document import Report
-from skilleval.results.find import find_run, runs
+from skilleval.results.find import PREVIOUS, find_run, runs
 from skilleval.results.schema import SCORES, TRIALS
 from skilleval.results.store import read_manifest, scan_table
 
 COMPARED = ("consistency", "p50_ms", "p95_ms", "composite")
 """The metrics of a summary that no task has of its own: they are set side by side, and not tested."""
-
-PREVIOUS = "previous"
-"""As a baseline: the newest earlier run of the same benchmark that has a skill and a scorer in common."""
 
 _LEVEL, _SEED = 0.95, 0
 _OF_SUMMARY = pl.Schema(dict.fromkeys(CONDITION_KEYS, pl.String()) | dict.fromkeys(COMPARED, pl.Float64()))

@@ -23,6 +23,7 @@ from skilleval.app.thread import outside_of_loops
 from skilleval.catalog.read import read_catalog, usable_skills
 from skilleval.config.compose import Composed, compose_settings, quote
 from skilleval.errors import Problem, UsageError
+from skilleval.results.find import PREVIOUS
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +139,7 @@ def compare(
         )
         raise UsageError("with this margin nothing could be told", problems=(problem,))
     after = _run(candidate, store).folder
-    is_previous = baseline == diffing.PREVIOUS
+    is_previous = baseline == PREVIOUS
     before = diffing.earlier_run(after, Path(store)) if is_previous else _run(baseline, store).folder
     one, other = diffing.read_sides(str(before), str(after), Path(store))
     with readable(after):

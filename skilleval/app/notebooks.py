@@ -131,7 +131,9 @@ def find_template(name: str, folders: Sequence[Path]) -> Template:
         found=name,
         hint=nearest(name, known),
     )
-    raise ConfigError("there is no such template of a notebook", problems=(problem,))
+    looked = ", ".join(map(str, folders)) or "none is named"
+    hint = f"folders of your own, --templates or report.templates: {looked}"
+    raise ConfigError("there is no such template of a notebook", problems=(problem,), hint=hint)
 
 
 def _theirs(folders: Sequence[Path]) -> Mapping[str, Path]:

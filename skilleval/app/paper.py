@@ -7,7 +7,8 @@ import importlib.metadata
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -57,9 +58,24 @@ def write_paper(references: Sequence[str], *, store: Path, out: Path, options: O
     # Everything is computed before anything is written, so that a mistake leaves no half of a kit.
     made = kit(read_paper(places, options=options))
     rendered = drawn(made)
-    if not options.linked:
-        _copy(places, out)
-    return _write(out, made, rendered, before)
+    with _whole(out, is_new=not before):
+        if not options.linked:
+            _copy(places, out)
+        return _write(out, made, rendered, before)
+
+
+@contextmanager
+def _whole(out: Path, *, is_new: bool) -> Iterator[None]:
+    """Leave nothing of a new kit whose writing was broken off: half of one would be refused as something else."""
+    existed = out.exists()
+    try:
+        yield
+    except BaseException:  # also Ctrl-C
+        if is_new:
+            shutil.rmtree(out, ignore_errors=True)
+            if existed:
+                out.mkdir(exist_ok=True)
+        raise
 
 
 def read_paper(places: Sequence[tuple[Path, str]], *, options: Options) -> Paper:
@@ -171,13 +187,23 @@ def _copy(places: Sequence[tuple[Path, str]], out: Path) -> None:
             target = out / folder
             if target.resolve() == source.resolve():
                 continue
-            shutil.rmtree(target, ignore_errors=True)
-            for name in digests(source):
-                (target / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source / name, target / name)
+            _copy_run(source, target)
     except OSError as error:
         msg = f"cannot write {out}: {error.strerror}"
         raise WriteError(msg) from None
+
+
+def _copy_run(source: Path, target: Path) -> None:
+    """Put the rows of a run in a place; those that were there stay until all others are."""
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        for name in digests(source):
+            (beside / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / name, beside / name)
+        shutil.rmtree(target, ignore_errors=True)
+        beside.replace(target)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def _write(out: Path, made: Kit, rendered: Mapping[str, bytes], before: Mapping[str, Any]) -> Written:
@@ -216,5 +242,8 @@ def _write_bytes(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    beside.write_bytes(content)
-    beside.replace(path)
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

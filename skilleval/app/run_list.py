@@ -196,8 +196,14 @@ def _state(manifest: Mapping[str, Any]) -> tuple[RunState, str]:
     if code is None:
         return RunState.FINISHED, ""
     if code == ExitCode.OK:
-        return RunState.PASSED, ""
+        return (RunState.PASSED if _is_gated(manifest) else RunState.FINISHED), ""
     return RunState.FAILED, next((said for one, said in _REASONS.items() if one == code), f"exit code {code}")
+
+
+def _is_gated(manifest: Mapping[str, Any]) -> bool:
+    """Say whether the exit code judged the skills: without a gate it is 0 even where the report says FAILED."""
+    gate = _mapping(at(manifest, ("config", "gate")))
+    return gate.get("exit_on_fail") is True or bool(gate.get("rules"))
 
 
 def _text(value: Any) -> str:

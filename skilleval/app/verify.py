@@ -18,6 +18,7 @@ from skilleval.report.paper.differences import (
     number_differences,
     spec_differences,
     text_differences,
+    without_spaces,
 )
 from skilleval.report.paper.document import SCHEMA
 from skilleval.report.paper.files import MANIFEST as PAPER
@@ -27,6 +28,7 @@ from skilleval.results.find import find_run
 from skilleval.results.store import read_manifest
 
 _MACROS = re.compile(rf"\\({PREFIX}[A-Z][A-Za-z]*)")
+_COMMENT = re.compile(r"(?<!\\)(?:\\\\)*%")
 _SPEC = ".vl.json"
 _COMPARED = ("title", "options", "methods", "runs")
 
@@ -55,8 +57,8 @@ class Verification:
         if self.numbers_equal:
             what = " and ".join(kind for kind in (Kind.WORDING, Kind.DRAWING) if kind.value in kinds)
             return f"{what} differs; numbers equal"
-        told = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-        return f"{len(kinds)} differences: {told}"
+        told = ", ".join(f"{kind} ({kinds.count(kind)}×)" for kind in dict.fromkeys(kinds))
+        return f"{len(kinds)} {'difference' if len(kinds) == 1 else 'differences'}: {told}"
 
 
 def verify(folder: Path, *, again: Sequence[str] = (), store: Path) -> Verification:
@@ -188,11 +190,21 @@ def _of_manifest(facts: Mapping[str, Any], made: Kit) -> Iterator[Difference]:
         if found != expected:
             told: dict[str, Any] = {"found": json.dumps(found), "expected": json.dumps(expected)}
             yield Difference(file=PAPER, kind=Kind.WORDING, what=key, **told)
-    rows = [json.dumps(side.get("tables"), indent=0) for side in (facts, made.facts)]
+    tables = [side.get("tables") for side in (facts, made.facts)]
+    # A name or a mark that moved to another cell is no mere wording; only captions and headers are.
+    kind = None if _cells(tables[0]) == _cells(tables[1]) else Kind.NUMBER
+    texts = [json.dumps(side, indent=0) for side in tables]
     yield from (
-        Difference(file=PAPER, kind=one.kind, what="tables", found=one.found, expected=one.expected)
-        for one in text_differences(PAPER, rows[0], rows[1])
+        Difference(file=PAPER, kind=kind or one.kind, what="tables", found=one.found, expected=one.expected)
+        for one in text_differences(PAPER, texts[0], texts[1])
     )
+
+
+def _cells(tables: Any) -> str:
+    """Give the rows of tables but for spaces; what is no table stands for itself, so that it equals none."""
+    listed = tables if isinstance(tables, list) else [tables]
+    rows = [one.get("rows") if isinstance(one, dict) else one for one in listed]
+    return without_spaces(json.dumps(rows, ensure_ascii=False))
 
 
 def _undigested(value: Any) -> Any:
@@ -209,7 +221,7 @@ def _unknown_macros(folder: Path, made: Kit) -> Iterator[Difference]:
     known = {one["macro"] for one in made.facts["numbers"]}
     content = _content(folder / "main.tex") or b""
     for at, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
-        for macro in _MACROS.findall(line.partition("%")[0]):
+        for macro in _MACROS.findall(_COMMENT.split(line, maxsplit=1)[0]):
             if macro not in known:
                 what = "a macro that no number stands behind"
                 yield Difference(file="main.tex", kind=Kind.UNKNOWN, line=at, what=what, found=f"\\{macro}")

@@ -10,7 +10,7 @@ import click
 
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options
-from skilleval.cli.formats import DIFF_FORMATS, FormatName, wished
+from skilleval.cli.formats import DIFF_FORMATS, FormatName, has_rows, wished
 from skilleval.cli.gate import show_checks
 from skilleval.cli.notebooks import chosen_notebook, notebook_options
 from skilleval.cli.rate import Rate
@@ -89,7 +89,8 @@ def diff(common: Common, **options: Any) -> None:
     from skilleval.app.diff_files import write_diff
     from skilleval.report.comparison import table
 
-    paths = _paths(options["formats"], options["output"])
+    have_rows = has_rows(options["before"]) and has_rows(options["after"])
+    paths = _paths(options["formats"], options["output"], have_rows=have_rows)
     found = compare(
         options["before"],
         options["after"],
@@ -156,13 +157,13 @@ def _exit_code(found: Diff, options: dict[str, Any]) -> ExitCode:
     return ExitCode.GATE_NOT_MET if regressed or undecided else ExitCode.OK
 
 
-def _paths(formats: Sequence[str], output: str | None) -> dict[str, Path]:
+def _paths(formats: Sequence[str], output: str | None, *, have_rows: bool) -> dict[str, Path]:
     """Say which file each format goes to.
 
     Raises:
         UsageError: a format is unknown, or there is no place for it.
     """
-    chosen = wished(formats, DIFF_WRITERS)
+    chosen = wished(formats, DIFF_WRITERS, has_rows=have_rows)
     unknown = [name for name in chosen if name not in DIFF_WRITERS]
     if unknown:
         expected = f"one of {', '.join(DIFF_WRITERS)}"

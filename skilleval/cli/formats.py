@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from skilleval.report import WRITERS
-from skilleval.report.diff_writers import DIFF_WRITERS
+from skilleval.report import WRITERS, Writer
+from skilleval.report.diff_writers import DIFF_WRITERS, DiffWriter
+
+log = logging.getLogger(__name__)
 
 ALL = "all"
 """In place of a name: every format there is."""
@@ -32,7 +36,30 @@ class FormatName(click.ParamType[str]):
         return _ALIASES.get(str(value).lower(), str(value))
 
 
-def wished(formats: Sequence[str], known: Mapping[str, object], *, usual: Iterable[str] = ()) -> list[str]:
-    """Give the formats that are asked for, each once; `all` is every known one, nothing is the usual ones."""
+def wished(
+    formats: Sequence[str],
+    known: Mapping[str, Writer] | Mapping[str, DiffWriter],
+    *,
+    usual: Iterable[str] = (),
+    has_rows: bool = True,
+) -> list[str]:
+    """Give the formats that are asked for, each once; nothing is the usual ones.
+
+    `all` is every known one. Without rows it leaves out, and says so, what reads them: asked for by name, that is a
+    mistake, but who wants everything wants what there can be.
+    """
     chosen = list(formats) or list(usual)
-    return list(dict.fromkeys(known if ALL in chosen else chosen))
+    if ALL not in chosen:
+        return list(dict.fromkeys(chosen))
+    left_out = [name for name, writer in known.items() if writer.reads_rows and not has_rows]
+    if left_out:
+        log.warning("left out: %s, for a JSON report alone has no tables to read", ", ".join(left_out))
+    return [name for name in known if name not in left_out]
+
+
+def has_rows(source: str) -> bool:
+    """Say whether what is named has tables: a run has, and a JSON report that lies in the folder of its run."""
+    from skilleval.results.store import MANIFEST
+
+    path = Path(source)
+    return not path.is_file() or (path.parent / MANIFEST).is_file()

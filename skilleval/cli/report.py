@@ -11,7 +11,7 @@ import click
 from skilleval.cli import completion
 from skilleval.cli.arguments import Command, Common, Many, common_options
 from skilleval.cli.diff import diff
-from skilleval.cli.formats import REPORT_FORMATS, FormatName, wished
+from skilleval.cli.formats import REPORT_FORMATS, FormatName, has_rows, wished
 from skilleval.cli.notebooks import chosen_notebook, notebook_options
 from skilleval.cli.serve import serve
 from skilleval.errors import ResultsError
@@ -66,7 +66,7 @@ def report() -> None:
     cls=Many,
     type=FormatName(),
     metavar="NAME...",
-    help=f"{REPORT_FORMATS}, or all (markdown).",
+    help=f"{REPORT_FORMATS}, or all (default: markdown).",
 )
 @notebook_options
 @click.option(
@@ -83,7 +83,7 @@ def convert(
 
     written = convert_report(
         source,
-        formats=wished(formats, WRITERS, usual=("markdown",)),
+        formats=wished(formats, WRITERS, usual=("markdown",), has_rows=has_rows(source)),
         output=Path(output) if output else None,
         store=Path(options["store"]),
         notebook=chosen_notebook(options),

@@ -22,6 +22,8 @@ skilleval verify paper --again latest
 """
 _SHOWN = 100
 _LONGEST = 160
+_LED_IN_BY = 60
+"""How much of a long line is shown before the place where its two versions part."""
 
 
 @click.command(
@@ -84,4 +86,16 @@ def _lines(one: Difference) -> list[str]:
     place = f"{one.file}:{one.line}" if one.line is not None else one.file
     said = f"{place}: {one.kind.value}" + (f", {one.what}" if one.what else "")
     sides = [("stands there", one.found), ("rows give", one.expected)] if one.found or one.expected else []
-    return [one_line(said), *(f"  {name}: {one_line(text, limit=_LONGEST)}" for name, text in sides)]
+    start = _start(one.found, one.expected)
+    lead = "…" if start else ""
+    return [
+        one_line(said),
+        *(f"  {name}: {lead}{one_line(text[start:], limit=_LONGEST)}" for name, text in sides),
+    ]
+
+
+def _start(found: str, expected: str) -> int:
+    """Say where to begin two lines so that what differs is seen: a row of a table is longer than a screen is wide."""
+    length = min(len(found), len(expected))
+    parted = next((at for at in range(length) if found[at] != expected[at]), length)
+    return 0 if parted < _LONGEST // 2 else parted - _LED_IN_BY

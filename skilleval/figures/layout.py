@@ -14,6 +14,9 @@ HEADING_END = "\n"
 """Stands between a heading and a row below it; names are safe to look at, so none holds it."""
 
 _ROW_PADDING = 8
+_LETTERS = 28
+"""So many letters of a name fit beside an axis; a longer one is shortened in its middle, where names differ least."""
+_TAIL = _LETTERS // 2
 _HEADED = f"split(datum.value, '{HEADING_END.encode('unicode_escape').decode()}')"
 
 
@@ -34,8 +37,22 @@ def framed(layers: Sequence[Any], *, height: float) -> alt.LayerChart:
 
 def named_rows(rows: Sequence[str]) -> alt.Y:
     """Give an axis of names, one a row, in the order given."""
-    axis = alt.Axis(title=None, ticks=False, domain=False, labelPadding=_ROW_PADDING)
+    axis = alt.Axis(
+        title=None,
+        ticks=False,
+        domain=False,
+        labelPadding=_ROW_PADDING,
+        labelExpr=_shortened("datum.label"),
+    )
     return alt.Y("row:N", scale=alt.Scale(domain=list(rows)), axis=axis)
+
+
+def _shortened(name: str) -> str:
+    """Give the expression of a name without its middle, where it is long."""
+    head = _LETTERS - 1 - _TAIL
+    return (
+        f"(length({name}) > {_LETTERS} ? slice({name}, 0, {head}) + '…' + slice({name}, -{_TAIL}) : {name})"
+    )
 
 
 def headed(heading: str, name: str = "") -> str:
@@ -50,7 +67,7 @@ def headed_rows(rows: Sequence[str]) -> alt.Y:
         ticks=False,
         domain=False,
         labelPadding=_ROW_PADDING,
-        labelExpr=f"{_HEADED}[1] === '' ? {_HEADED}[0] : {_HEADED}[1]",
+        labelExpr=f"{_HEADED}[1] === '' ? {_HEADED}[0] : {_shortened(f'{_HEADED}[1]')}",
         labelFontWeight={
             "condition": {"test": f"{_HEADED}[1] === ''", "value": "bold"},
             "value": "normal",

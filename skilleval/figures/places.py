@@ -12,7 +12,7 @@ from skilleval.figures.amounts import is_wide
 # Of the narrowest page or paper column, in pixels of the page: what fits there fits everywhere.
 _WIDTH, _HEIGHT = 280.0, 240.0
 _LETTER = 6.8  # how wide a letter of a name is, as a mean
-_LINE, _GAP, _MARK, _STROKE = 14.0, 9.0, 7.0, 1.0
+_LINE, _GAP, _CORNER, _MARK, _STROKE = 14.0, 9.0, 5.0, 7.0, 1.0
 _SIDES: dict[str, tuple[int, int]] = {
     "right": (1, 0),
     "left": (-1, 0),
@@ -22,8 +22,14 @@ _SIDES: dict[str, tuple[int, int]] = {
     "lower left": (-1, 1),
     "above": (0, -1),
     "below": (0, 1),
+    "far above": (0, -2),
+    "far upper right": (1, -2),
+    "far lower right": (1, 2),
+    "far upper left": (-1, -2),
+    "far lower left": (-1, 2),
+    "far below": (0, 2),
 }
-"""The sides in the order of preference, and where a name on them lies: across, and down."""
+"""The sides in the order of preference, and where a name on them lies: across, and down in lines."""
 SIDES = tuple(_SIDES)
 
 Line = tuple[tuple[float, float], tuple[float, float]]
@@ -45,14 +51,27 @@ class Mark:
 
 def text_offset(side: str) -> dict[str, Any]:
     """Say how a text has to be aligned and moved to stand on a side of its point."""
-    across, down = _SIDES[side]
-    gap = round(_GAP) if not (across and down) else 5
+    (across, towards), (dx, dy) = _towards(side), _moved(side)
     return {
         "align": {1: "left", -1: "right", 0: "center"}[across],
-        "baseline": {1: "top", -1: "bottom", 0: "middle"}[down],
-        "dx": across * gap,
-        "dy": down * gap,
+        "baseline": {1: "top", -1: "bottom", 0: "middle"}[towards],
+        "dx": round(dx),
+        "dy": round(dy),
     }
+
+
+def _towards(side: str) -> tuple[int, int]:
+    """Give the direction of a side, across and down."""
+    across, down = _SIDES[side]
+    return across, (down > 0) - (down < 0)
+
+
+def _moved(side: str) -> tuple[float, float]:
+    """Give how far a name on a side is from the centre of its point; on a far side a line further."""
+    across, towards = _towards(side)
+    gap = _GAP if not (across and towards) else _CORNER
+    further = _LINE * (abs(_SIDES[side][1]) - 1) if towards else 0.0
+    return across * gap, towards * (gap + further)
 
 
 def name_places(
@@ -121,11 +140,10 @@ def _line_box(start: tuple[float, float], end: tuple[float, float]) -> _Box:
 
 
 def _box(centre: tuple[float, float], side: str, width: float) -> _Box:
-    across, down = _SIDES[side]
-    gap = _GAP if not (across and down) else 5.0
-    x, y = centre[0] + across * gap, centre[1] + down * gap
+    (across, towards), (dx, dy) = _towards(side), _moved(side)
+    x, y = centre[0] + dx, centre[1] + dy
     left = {1: x, -1: x - width, 0: x - width / 2}[across]
-    top = {1: y, -1: y - _LINE, 0: y - _LINE / 2}[down]
+    top = {1: y, -1: y - _LINE, 0: y - _LINE / 2}[towards]
     return left, top, left + width, top + _LINE
 
 
@@ -141,5 +159,5 @@ def _covered(box: _Box, taken: Sequence[_Box]) -> float:
 def _outside(box: _Box) -> float:
     """Give the area of a box that is beyond the sides of the figure; a name may stand above it, not below."""
     beyond = max(0.0, -box[0]) + max(0.0, box[2] - _WIDTH)
-    below = max(0.0, box[3] - _HEIGHT) + max(0.0, -_LINE - _GAP - box[1])
+    below = max(0.0, box[3] - _HEIGHT) + max(0.0, -2 * _LINE - _GAP - box[1])
     return beyond * (box[3] - box[1]) + below * (box[2] - box[0])

@@ -31,6 +31,16 @@ class Figure:
     spec: Mapping[str, Any]
 
 
+_NO_PRICE = "no graded trial has a known cost: it is known where a model has a price or a reply tells one"
+_ABSENT = {
+    "cost": _NO_PRICE,
+    "pareto_cost": _NO_PRICE,
+    "agreement": "it needs a run that several scorers judged",
+    "uplift": "it needs a run with and without the skill",
+}
+"""Why a run may have nothing of a figure, where its name does not tell."""
+
+
 def figures(report: Report, *, paper: bool = False) -> tuple[Figure, ...]:
     """Draw every figure of which the report has rows; those that the page shows in a better way only for paper."""
     found = ((name, topic, rows_of(topic.part, [report])) for name, topic in FIGURES.items())
@@ -64,10 +74,15 @@ def draw(name: str, reports: Sequence[Report], *, paper: bool = False) -> Drawn:
     rows = rows_of(topic.part, reports)
     if not has_data(topic, rows):
         ids = ", ".join(report.run.run_id for report in reports)
-        raise ResultsError(f"there is nothing to draw as {name} in {ids}", hint=f"it shows: {topic.caption}")
+        raise ResultsError(f"there is nothing to draw as {name} in {ids}", hint=_lacking(name, topic))
     thresholds = {report.threshold for report in reports}
     threshold = thresholds.pop() if len(thresholds) == 1 else None
     return topic.chart(frame_of(rows), threshold, paper=paper)
+
+
+def _lacking(name: str, topic: Topic) -> str:
+    """Say why there may be nothing of a figure, and what it would show."""
+    return "\n".join(filter(None, (_ABSENT.get(name), f"it shows: {topic.caption}")))
 
 
 def _topic(name: str) -> Topic:

@@ -14,7 +14,7 @@ from skilleval.report.csv_writer import cell
 from skilleval.report.diff_document import Diff, DiffRow
 
 _PLACE = (
-    *("record", "baseline_run_id", "candidate_run_id"),
+    *("record", "baseline_run_id", "candidate_run_id", "baseline_label", "candidate_label"),
     *("skill_id", "name", "mode", "scorer", "benchmark_id", "side", "verdict"),
 )
 _METRIC = (
@@ -54,7 +54,8 @@ def _records(diff: Diff) -> Iterator[Mapping[str, Any]]:
 def _place(diff: Diff, row: DiffRow) -> dict[str, Any]:
     runs = {"baseline_run_id": diff.baseline.run_id, "candidate_run_id": diff.candidate.run_id}
     texts = {key: getattr(row, key) for key in ("skill_id", "name", "mode", "scorer", "benchmark_id", "side")}
-    return {**runs, **texts, "verdict": row.change}
+    labels = {"baseline_label": diff.baseline.label, "candidate_label": diff.candidate.label}
+    return {**runs, **labels, **texts, "verdict": row.change}
 
 
 def _beside(beside: Mapping[str, Any]) -> dict[str, Any]:

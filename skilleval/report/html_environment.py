@@ -6,8 +6,11 @@ pages forbid themselves every request (content security policy), so a slip would
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from skilleval.report.numbers import DASH, count, duration, rate
@@ -24,6 +27,9 @@ POLICY = (
 )
 STYLES = ("page.css", "tables.css", "print.css")
 SCRIPTS = ("tables.js", "page.js")
+_SPLIT = "pf"  # outcomes whose stripes can be one element however many they are
+_RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]+"
+_FOREIGN_NAME = re.compile(f"{_RIGHT_TO_LEFT}(?:[ ._/-]{_RIGHT_TO_LEFT})*")
 
 
 @cache
@@ -48,6 +54,8 @@ def environment() -> Environment:
         "rate": rate,
         "duration": duration,
         "padding": padding,
+        "stripes": stripes,
+        "said": said,
     }
     found.globals |= {
         "POLICY": POLICY,
@@ -66,6 +74,24 @@ def padding(text: str) -> str:
         return ""
     missing = "\u2007" * (3 - len(decimals))
     return missing if point else f"\u2008{missing}"
+
+
+def stripes(letters: str) -> Iterator[tuple[str, int]]:
+    """Give the outcomes of repeats with how many follow each other, so that a long row is few elements."""
+    for letter, same in groupby(letters):
+        n = sum(1 for _ in same)
+        yield from [(letter, n)] if letter in _SPLIT else [(letter, 1)] * n
+
+
+def said(text: str) -> Markup:
+    """Mark a sentence of ours: names written from right to left must not turn the figures beside them round."""
+    from markupsafe import Markup
+
+    marked, end = Markup(), 0
+    for name in _FOREIGN_NAME.finditer(text):
+        marked += _seen(text[end : name.start()]) + Markup("<bdi>{}</bdi>").format(_seen(name.group()))
+        end = name.end()
+    return marked + _seen(text[end:])
 
 
 def _seen(text: str, keep: str = "") -> Markup:

@@ -76,7 +76,7 @@ class Page:
         """Give the id and the name of every section, in their order."""
         sections = (
             ("gate", "Gate", report.gates),
-            ("uplift", "Uplift", report.uplift),
+            ("uplift", "What the skills add", report.uplift),
             ("skills", "Skills", True),
             ("tasks", "Where it fails", self.tasks.rows),
             ("disagreements", "Where scorers disagree", len(self.scorers) > 1),

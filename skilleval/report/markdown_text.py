@@ -11,7 +11,7 @@ import re
 from skilleval.report.text import block, one_line
 
 # Brackets around two numbers are our own intervals; a link would need one of ([: behind them.
-_INTERVAL = re.compile(r"\[[−+\d.\u2009]+, [−+\d.\u2009]+\](?![(\[:])")
+_INTERVAL = re.compile(r"\[[−+\d.\u202f]+, [−+\d.\u202f]+\](?![(\[:])")
 _INTERPRETED = re.compile(
     r"""[\\`*{}\[\]|~$@#]          # always, wherever it stands
       | <(?=[A-Za-z/!?]) | >(?!\s) # tags

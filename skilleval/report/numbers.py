@@ -12,7 +12,7 @@ from enum import StrEnum
 
 DASH = "\u2013"
 MINUS = "\u2212"
-THIN_SPACE = "\u2009"
+THIN_SPACE = "\u202f"  # the one at which no line ends
 
 _SECONDS_FROM_MS = 10_000
 _CENTS_FROM_USD = Decimal("0.1")

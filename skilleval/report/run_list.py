@@ -16,7 +16,10 @@ SCHEMA = "skilleval.runs/1"
 
 
 class RunState(StrEnum):
-    """How a run stands: what its gate said, that it is still going on, or why nobody knows."""
+    """How a run stands: what its gate said, that it is still going on, or why nobody knows.
+
+    Without a gate (`--exit-on-fail`, rules) a run that came to its end is finished: its verdict stands in its report.
+    """
 
     PASSED = "passed"
     FAILED = "failed"

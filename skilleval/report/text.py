@@ -11,7 +11,9 @@ LAYOUT = "\n\t"
 
 # Letters and marks that draw nothing although Unicode does not class them as control or format characters.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-_PLAIN_SPACES = frozenset(" \u2009\u3000")  # the thin space stands in our own numbers, the wide one is seen
+_PLAIN_SPACES = frozenset(
+    " \u2009\u202f\u3000"
+)  # a thin space stands in our own numbers, the wide one is seen
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 

@@ -14,7 +14,17 @@ from skilleval.report.document import Report, Row
 from skilleval.report.flags import Flag, Kind, row_flags
 from skilleval.report.manifest import plain
 from skilleval.report.names import short_names
-from skilleval.report.numbers import Style, count, counted, money, p_text, rate, signed, signed_interval
+from skilleval.report.numbers import (
+    THIN_SPACE,
+    Style,
+    count,
+    counted,
+    money,
+    p_text,
+    rate,
+    signed,
+    signed_interval,
+)
 from skilleval.report.phrases import all_of
 
 if TYPE_CHECKING:
@@ -140,7 +150,8 @@ def seconds_text(row: Row) -> str:
     value = number(row, "seconds_difference")
     if value is None:
         return ""
-    return f"{signed(value, Style.RATE)} s" if abs(value) >= 1 else f"{signed(value * 1000, Style.RATE)} ms"
+    amount, unit = (value, "s") if abs(value) >= 1 else (value * 1000, "ms")
+    return f"{signed(amount, Style.RATE)}{THIN_SPACE}{unit}"
 
 
 def usd_text(row: Row) -> str:

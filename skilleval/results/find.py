@@ -8,6 +8,9 @@ from skilleval.errors import ResultsError
 from skilleval.results.store import MANIFEST
 
 LATEST = "latest"
+PREVIOUS = "previous"
+"""As a baseline: the newest earlier run of the same benchmark that has a skill and a scorer in common."""
+_ONLY_COMPARED = "`previous` is a baseline, which diff and gate know: here a run is named by its id"
 
 
 def runs(root: Path) -> tuple[Path, ...]:
@@ -45,8 +48,9 @@ def find_run(reference: str, root: Path) -> Path:
     if len(fitting) != 1:
         said = "no run" if not fitting else f"{len(fitting)} runs"
         ids = ", ".join(folder.name for folder in reversed((fitting or stored)[-5:]))
+        hints = [_ONLY_COMPARED] * (reference == PREVIOUS) + [f"newest: {ids}"]
         msg = f"{said} below {root} fit{'s' if not fitting else ''} {reference!r}"
-        raise ResultsError(msg, hint=f"newest: {ids}")
+        raise ResultsError(msg, hint="\n".join(hints))
     return fitting[0]
 
 

@@ -254,6 +254,8 @@ def test_a_template_of_the_user_comes_before_ours(tmp_path: Path, pair: tuple[Pa
     ("name", "folders", "said"),
     [
         ("upflit", (), "expected one of compare, paper, run, scorers, uplift, found upflit"),
+        ("mine", (), "--templates or report.templates: none is named"),
+        ("mine", ("broken",), "--templates or report.templates: "),
         ("run", ("nowhere",), "expected a folder with templates, found nowhere"),
         ("broken", ("broken",), "broken.py:1"),
         ("binary", ("broken",), "expected a text file"),

@@ -3,6 +3,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ from stored_runs import TASKS, Runs, rewrite_manifest
 
 from skilleval.app.analyse import analyse
 from skilleval.app.paper import Written, write_paper
-from skilleval.errors import ResultsError, UsageError
+from skilleval.errors import ResultsError, UsageError, WriteError
 from skilleval.report.numbers import rate
 from skilleval.report.paper.document import Options
 
@@ -139,6 +142,31 @@ def test_no_other_folder_is_written_to(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="something else"):
         write(runs, tmp_path / "paper", runs.run())
     assert [path.name for path in (tmp_path / "paper").iterdir()] == ["thesis.tex"]
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Let no file of this process grow beyond a kilobyte."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_kit_that_could_not_be_written_can_be_written_again(tmp_path: Path) -> None:
+    """A full disk leaves no half of a new kit, and takes no rows from one that was there."""
+    runs, out = Runs(tmp_path / "w"), tmp_path / "paper"
+    folder = runs.run()
+    with full_disk(), pytest.raises(WriteError):
+        write(runs, out, folder)
+    assert not out.exists()
+    write(runs, out, folder)
+    before = sorted(out.rglob("*"))
+    with full_disk(), pytest.raises(WriteError):
+        write(runs, out, folder)
+    assert sorted(out.rglob("*")) == before
 
 
 def test_a_run_that_is_not_there_is_named(tmp_path: Path) -> None:

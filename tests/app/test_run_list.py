@@ -23,6 +23,8 @@ def listed(root: Path) -> dict[str, RunEntry]:
     ("changes", "state", "reason"),
     [
         ({}, RunState.PASSED, ""),
+        ({"config": {"gate": {"exit_on_fail": False}}}, RunState.FINISHED, ""),
+        ({"config": {"gate": None}}, RunState.FINISHED, ""),
         ({"exit_code": 1}, RunState.FAILED, "the gate is not met"),
         ({"exit_code": 5}, RunState.FAILED, "the budget is spent"),
         ({"exit_code": 77}, RunState.FAILED, "exit code 77"),

@@ -96,4 +96,4 @@ def test_every_figure_of_a_slice_has_its_interval(runs: Runs) -> None:
     assert row["p50_ms_ci_method"] == "no interval: the values around p50 are all the same, of 16"
     assert "n_passed_ci_low" not in row
     assert metric_text("partial_score", row).endswith("]")
-    assert metric_text("p50_ms", row) == "12.5\u2009ms"
+    assert metric_text("p50_ms", row) == "12.5\u202fms"

@@ -137,6 +137,21 @@ def test_the_article_is_the_authors_but_its_macros(copy: Path) -> None:
     assert (one.file, one.line, one.found) == ("main.tex", 3, "\\evalNoSuch")
 
 
+def test_a_percent_sign_hides_no_macro(copy: Path) -> None:
+    """What stands behind an escaped percent sign is text, not a comment."""
+    (copy / "main.tex").write_text("100\\% \\evalNoSuch{} \\\\% \\evalOld\n", encoding="utf-8")
+    (one,) = check(copy).differences
+    assert one.found == "\\evalNoSuch"
+
+
+def test_cells_of_the_kit_s_own_tables_are_data(copy: Path) -> None:
+    """In `paper.json` a name or mark in another cell is a number under another name; a header is wording."""
+    facts = json.loads((copy / "paper.json").read_text(encoding="utf-8"))
+    facts["tables"][0]["rows"][0][0] = "somebody"
+    (copy / "paper.json").write_text(json.dumps(facts), encoding="utf-8")
+    assert {one.kind for one in check(copy).differences} == {Kind.NUMBER}
+
+
 def test_a_run_made_again_is_held_against_that_of_the_kit(copy: Path, tmp_path: Path) -> None:
     """Other files of a skill are found by their digest; the same skill, tasks and scorers are no difference."""
     runs = Runs(tmp_path / "again")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+FOLDER = Path(os.environ.get("AXE_DIR", Path(__file__).parents[2] / ".cache" / "axe"))
+AXE = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
+GRAVE = {"serious", "critical"}
 
 
 @dataclass
@@ -40,6 +44,19 @@ class Visit:
         for figure in self.page.query_selector_all("[data-spec]"):
             figure.wait_for_selector("svg", timeout=20_000)
         return self
+
+
+def grave(page: Any) -> list[str]:
+    """Give what axe-core finds serious or critical on a page as it stands, a line a finding."""
+    # Evaluated by the driver: a script element would need the leave of the page's own policy.
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{one['id']}: {one['help']} at {node['target']}"
+        for one in found["violations"]
+        if one["impact"] in GRAVE
+        for node in one["nodes"]
+    ]
 
 
 @pytest.fixture(scope="module")

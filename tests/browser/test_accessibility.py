@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
+from browser.conftest import grave
 from details import check, excerpt, report_with, trial
 from diffs import FLIP, diff_of, row_of
 from reports import CALCULATOR, FLAKY, HOSTILE, WRONG, cell, demo_report, report_of
@@ -15,23 +14,7 @@ from skilleval.report.html_writer import render
 
 pytestmark = pytest.mark.browser
 
-FOLDER = Path(os.environ.get("AXE_DIR", Path(__file__).parents[2] / ".cache" / "axe"))
-AXE = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
 PHONE = {"width": 360, "height": 800}
-GRAVE = {"serious", "critical"}
-
-
-def grave(page: Any) -> list[str]:
-    """Give what axe-core finds serious or critical on a page as it stands, a line a finding."""
-    # Evaluated by the driver: a script element would need the leave of the page's own policy.
-    page.evaluate(AXE.read_text("utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{one['id']}: {one['help']} at {node['target']}"
-        for one in found["violations"]
-        if one["impact"] in GRAVE
-        for node in one["nodes"]
-    ]
 
 
 def long_report() -> Report:

@@ -231,7 +231,7 @@ def test_long_and_cut_texts_say_their_length(visit: Any) -> None:
     found.page.evaluate("location.hash = '#task-0'")
     found.page.wait_for_selector("#drawer .drawer-trial pre", state="attached")
     assert texts(found, ".drawer-trial details > summary") == [
-        "output1\u2009000\u2009000 characters, the first 4\u2009000 kept",
+        "output1\u202f000\u202f000 characters, the first 4\u202f000 kept",
         "stderr600 characters",
     ]
 

@@ -155,3 +155,26 @@ def test_a_wrapped_label_keeps_clear_of_its_dot(visit: Any) -> None:
     )
     assert len(edges) == 2
     assert all(dot < text for dot, text in edges)
+
+
+def test_a_name_from_right_to_left_leaves_figures_in_their_order(visit: Any) -> None:
+    """In the verdict the ends of an interval stand as they were written, whatever name comes before them."""
+    row = FLAKY | {"skill_id": "\u05de\u05d9\u05d5\u05de\u05e0\u05d5\u05ea"}
+    page = visit(render(report_of(row))).page
+    places = page.evaluate(
+        """() => {
+          const walker = document.createTreeWalker(document.querySelector(".verdict"), NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const at = walker.currentNode.data.indexOf("0.592, 0.818");
+            if (at < 0) continue;
+            return [at, at + 7].map((start) => {
+              const range = document.createRange();
+              range.setStart(walker.currentNode, start);
+              range.setEnd(walker.currentNode, start + 5);
+              const { left, top } = range.getBoundingClientRect();
+              return top * 10000 + left;
+            });
+          }
+        }"""
+    )
+    assert places[0] < places[1]

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser.conftest import Visit
+from browser.conftest import Visit, grave
 from served_runs import served
 from stored_runs import TASKS, Runs
 from written_runs import write_run
@@ -42,9 +43,11 @@ def open_page(chromium: Any, address: str) -> Iterator[Any]:
     """Open a page of it; every request must be for the server itself, and nothing may be complained of."""
     visits: list[Visit] = []
 
-    def opened(target: str = "/", **options: Any) -> Any:
+    def opened(target: str = "/", status: int = 200, **options: Any) -> Any:
         context = chromium.new_context(**options)
         visits.append(Visit(context.new_page(), address + target).open())
+        if status != HTTPStatus.OK:  # which the browser tells of itself
+            visits[-1].complaints[:] = [one for one in visits[-1].complaints if str(status) not in one]
         return visits[-1].page
 
     yield opened
@@ -133,3 +136,23 @@ def test_a_phone_shows_everything(open_page: Any, tmp_path: Path) -> None:
         page = open_page(target, viewport=PHONE, color_scheme="dark")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         page.screenshot(path=tmp_path / "phone.png", full_page=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, {"viewport": PHONE}], ids=str)
+@pytest.mark.parametrize("target", ["/", "/?q=nothing-at-all", "/trends?skill=recorded", "/report?run=none"])
+def test_axe_finds_nothing_serious_in_the_pages(open_page: Any, target: str, options: dict[str, Any]) -> None:
+    """The list, an empty list, the trends and a page about a problem: no serious and no critical finding."""
+    status = HTTPStatus.NOT_FOUND if "none" in target else HTTPStatus.OK
+    assert grave(open_page(target, status.value, **options)) == []
+
+
+def test_axe_finds_nothing_serious_in_a_served_report_and_comparison(open_page: Any) -> None:
+    """What the list leads to keeps to the same, behind the policy of the server."""
+    page = open_page("/?q=recorded&sort=started")
+    link = page.locator("tbody th a").first.get_attribute("href")
+    page.locator("input[name=a]").first.check()
+    page.locator("input[name=b]").last.check()
+    page.click("button:has-text('Compare')")
+    page.wait_for_selector(".verdict")
+    assert grave(page) == []
+    assert grave(open_page(link)) == []

@@ -198,3 +198,60 @@ def test_long_comparisons_are_filtered_too(visit: Any) -> None:
     found.page.get_by_role("button", name="dark").click()
     assert found.requests == [found.address]
     assert found.complaints == []
+
+
+LONG = 450
+STEP = 200
+
+
+def long_page(visit: Any) -> Any:
+    """Open a page with more tasks than are drawn at once."""
+    matrix = [cell(FLAKY, f"task-{i}", i % 3) for i in range(LONG)]
+    return visit(render(report_of(FLAKY, matrix=matrix))).page
+
+
+def test_a_long_table_draws_more_when_it_is_scrolled(visit: Any) -> None:
+    """It opens with its first rows and tells the number of all; at its end it grows."""
+    page = long_page(visit)
+    rows = page.locator("#by-task tbody tr")
+    assert rows.count() == STEP
+    assert page.locator("section:has(#tasks) output").text_content() == f"{LONG} tasks"
+    page.locator("#by-task").evaluate("table => { table.parentElement.scrollTop = table.offsetHeight; }")
+    page.wait_for_function(f"document.querySelectorAll('#by-task tbody tr').length > {STEP}")
+
+
+def test_sorting_and_filtering_reach_what_is_not_drawn(visit: Any) -> None:
+    """The last of all rows is found by its name, and comes first in the order turned round."""
+    page = long_page(visit)
+    first = page.locator("#by-task tbody th").first
+    page.get_by_role("searchbox", name="filter the tasks").fill("task-448")
+    assert page.locator("#by-task tbody th").all_text_contents() == ["task-448"]
+    page.get_by_role("searchbox", name="filter the tasks").fill("")
+    heading = page.locator("#by-task thead button").first
+    heading.click()
+    assert first.text_content() == "task-0"
+    heading.click()
+    assert first.text_content() == f"task-{LONG - 1}"
+
+
+def test_all_rows_can_be_asked_for_and_are_printed(visit: Any) -> None:
+    """A button draws the rest, without a mouse too; on paper nothing is missing."""
+    page = long_page(visit)
+    page.get_by_role("button", name=f"show all {LONG} rows").press("Enter")
+    assert page.locator("#by-task tbody tr").count() == LONG
+    assert not page.locator("button.rest").is_visible()
+    other = long_page(visit)
+    other.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert other.locator("#by-task tbody tr").count() == LONG
+
+
+def test_repeats_that_went_alike_are_one_element_as_wide_as_all(visit: Any) -> None:
+    """Five stripes of one kind take as much room as five of several kinds."""
+    matrix = [
+        cell(FLAKY, f"t{n}", n, n=5) | {"outcomes": letters} for n, letters in ((5, "ppppp"), (1, "fpeuf"))
+    ]
+    page = visit(render(report_of(FLAKY, matrix=matrix))).page
+    stripes = page.locator("#by-task .runs")
+    assert sorted(stripes.nth(i).locator("i").count() for i in range(2)) == [1, 5]
+    wide = [round(stripes.nth(i).bounding_box()["width"]) for i in range(2)]
+    assert wide[0] == wide[1] == 38

@@ -89,12 +89,14 @@ def test_every_format_is_written_at_once(run: Run, two_runs: tuple[str, str]) ->
 
 
 def test_a_notebook_needs_rows(run: Run, two_runs: tuple[str, str]) -> None:
-    """Of a JSON report no notebook can be made; all else is written, and the reason is told."""
+    """Of a JSON report no notebook can be made: `all` leaves it out and says so; by its name it is a mistake."""
     for name, run_id in zip("ab", two_runs, strict=True):
         run("report", "convert", "--input", run_id, "--format", "json", "--output", f"{name}.json")
     done = run("diff", "a.json", "b.json", "--format", "all", "--no-execute", "--output", "d/diff")
-    assert (done.code, "a notebook cannot be made of this" in done.err) == (2, True), done.err
+    assert (done.code, "left out: notebook" in done.err) == (0, True), done.err
     assert len(list((done.folder / "d").iterdir())) == len(DIFF_WRITERS) - 1
+    done = run("diff", "a.json", "b.json", "--format", "notebook", "--no-execute", "--output", "d/diff.ipynb")
+    assert (done.code, "a notebook cannot be made of this" in done.err) == (2, True), done.err
 
 
 def test_mistakes_say_what_to_do(run: Run, two_runs: tuple[str, str]) -> None:

@@ -37,6 +37,29 @@ def test_a_paper_is_written_and_verified(run: Run, replayed: Replayed) -> None:
     assert document["differences"][0]["file"] == "numbers.tex"
 
 
+def test_a_difference_at_the_end_of_a_long_line_is_seen(run: Run, replayed: Replayed) -> None:
+    """The two lines of a difference are shown from where they part, and one difference is counted as one."""
+    run("eval", *replayed({"t1": RIGHT, "t2": WRONG, "t3": RIGHT}))
+    table = run("paper", "latest").folder / "paper" / "tables" / "skills.tex"
+    text = table.read_text(encoding="utf-8")
+    caption = next(line for line in text.splitlines() if line.startswith(r"\caption"))
+    table.write_text(text.replace(caption, f"{caption[:-1]} 12345}}"), encoding="utf-8")
+    found = run("verify", "paper")
+    stands, given = (line for line in found.out.splitlines() if line.startswith("  "))
+    assert len(caption) > 160
+    assert ("12345" in stands, "12345" in given, "stands there: …" in stands) == (True, False, True), (
+        found.out
+    )
+    assert "1 difference: number (1×)" in found.out
+
+
+def test_a_paper_has_no_previous_run(run: Run, replayed: Replayed) -> None:
+    """`previous` goes with a run to compare; where it means nothing, that is said, and the newest ids with it."""
+    run("eval", *replayed({"t1": RIGHT}))
+    done = run("paper", "previous", "latest")
+    assert (done.code, "named by its id\nnewest: " in done.err) == (2, True), done.err
+
+
 def test_what_is_no_kit_is_a_mistake(run: Run) -> None:
     """A folder without a kit, or a run that is not there: exit 2, in words."""
     done = run("verify", "nowhere")

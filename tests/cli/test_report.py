@@ -55,6 +55,21 @@ def test_all_formats_are_written_at_once(run: Run, replayed: Replayed) -> None:
     }
 
 
+def test_all_formats_of_a_json_report_are_those_that_need_no_rows(run: Run, replayed: Replayed) -> None:
+    """Away from its run a JSON report becomes every format but the notebook, which is told; beside it, that as well."""
+    run("eval", *replayed({"t1": RIGHT, "t2": WRONG}))
+    run("report", "convert", "--input", "latest", "--format", "json", "--output", "away.json")
+    done = run("report", "convert", "--input", "away.json", "--format", "all", "--output", "d")
+    assert (done.code, "left out: notebook" in done.err) == (0, True), done.err
+    assert "latex:    d/report.tex" in done.out
+    assert len(list((done.folder / "d").iterdir())) == len(WRITERS) - 1
+    (beside,) = done.folder.glob("outputs/*/*/report.json")
+    done = run(
+        "report", "convert", "--input", str(beside), "--format", "all", "--no-execute", "--output", "e"
+    )
+    assert (done.code, (done.folder / "e" / "report.ipynb").is_file()) == (0, True), done.err
+
+
 def test_formats_are_listed_as_they_are_registered(run: Run) -> None:
     """Every help text and the comment in the settings name exactly the formats there are."""
     for command, writers in (

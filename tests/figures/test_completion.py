@@ -104,3 +104,11 @@ def test_thirty_skills_have_thirty_rows() -> None:
     found = spec(*rows)
     assert len(data(found)) == 30
     assert found["height"] == 30 * spec(CALCULATOR)["height"]
+
+
+def test_long_names_that_differ_at_their_end_stay_different_on_the_axis() -> None:
+    """A name is shortened in its middle, so that rows of one family can still be told apart."""
+    long = "a-rather-long-name-of-a-skill-that-goes-on-and-on"
+    rows = [CALCULATOR | {"skill_id": f"{long}-{i}", "condition_id": f"c{i}"} for i in range(2)]
+    picture = vl_convert.vegalite_to_svg(spec(*rows) | {"width": 640})
+    assert all(f">a-rather-long…es-on-and-on-{i}<" in picture for i in range(2))

@@ -22,6 +22,17 @@ def test_names_do_not_cover_each_other() -> None:
     assert len(set(name_places([*marks, Mark(name="x", amount=100.0, share=0.0)]))) > 1
 
 
+def test_a_crowded_corner_has_room_a_line_further() -> None:
+    """Three slow skills that pass everything are named without one name over another."""
+    names, amounts = ("node-tools", "calculator", "slow-calculator"), (166.0, 205.0, 290.0)
+    slow = [
+        Mark(name=name, amount=amount, share=1.0, shares=(0.8, 1.0))
+        for name, amount in zip(names, amounts, strict=True)
+    ]
+    found = name_places([Mark(name="http", amount=3.8, share=1.0), *slow])
+    assert len(set(found[1:])) == len(slow)
+
+
 def test_a_name_keeps_off_lines_and_intervals() -> None:
     """A line to the right of a point sends its name elsewhere."""
     mark = Mark(name="one", amount=50.0, share=0.5)

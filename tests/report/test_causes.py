@@ -15,7 +15,7 @@ def said(kind: str, text: str, n: int = 6) -> str:
 
 def test_a_cause_is_one_line_with_its_number() -> None:
     """Kind, message and how often; a wrong answer is called wrong, a kind without a message stands alone."""
-    assert said("no_reply", "exit code 0", 1200) == "no_reply: exit code 0 (1\u2009200×)"
+    assert said("no_reply", "exit code 0", 1200) == "no_reply: exit code 0 (1\u202f200×)"
     assert said("failed", "expected 4, found 5") == "wrong: expected 4, found 5 (6×)"
     assert said("timeout", "") == "timeout (6×)"
 

@@ -78,6 +78,8 @@ def test_what_cannot_be_drawn_is_said() -> None:
         draw("completion", [])
     with pytest.raises(ResultsError, match="nothing to draw as cost"):
         draw("cost", [report_of(CALCULATOR)])
+    with pytest.raises(ResultsError, match="no graded trial has a known cost"):
+        draw("pareto_cost", [report_of(CALCULATOR)])
 
 
 def test_a_comparison_draws_its_differences() -> None:

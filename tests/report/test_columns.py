@@ -61,7 +61,7 @@ def test_errors_are_a_count_of_all_trials() -> None:
     """A share with a whole is shown as both counts; without the whole it stays a share."""
     errors = next(column for column in metric_columns([CALCULATOR]) if column.key == "error_rate")
     assert value_text(errors, {"error_rate": 0.55, "n_trials": 100}) == "55/100"
-    assert value_text(errors, {"error_rate": 2 / 3, "n_trials": 1200}) == "800/1\u2009200"
+    assert value_text(errors, {"error_rate": 2 / 3, "n_trials": 1200}) == "800/1\u202f200"
     assert value_text(errors, {"error_rate": 0.55}) == "0.55"
     assert value_text(errors, {"error_rate": None, "n_trials": 100}) == "–"
 
@@ -125,8 +125,8 @@ def test_scores_and_percentiles_show_their_interval_in_their_own_unit() -> None:
     """An interval is written as its metric is, a common unit once; where there is none the cell stays short."""
     shown = {column.key: interval_text(column, SCORED) for column in metric_columns([SCORED])}
     assert shown["partial_score"] == "[0.812, 0.988]"
-    assert shown["p50_ms"] == "[19.5\u2009ms, 12.4\u2009s]"
-    assert shown["p95_ms"] == "[30.2, 1\u2009048]\u2009ms"
+    assert shown["p50_ms"] == "[19.5\u202fms, 12.4\u202fs]"
+    assert shown["p95_ms"] == "[30.2, 1\u202f048]\u202fms"
     few = SCORED | {"p95_ms_ci_low": None, "p95_ms_ci_high": None}
     (p95,) = (column for column in metric_columns([few]) if column.key == "p95_ms")
     assert interval_text(p95, few) == shown["error_rate"] == ""

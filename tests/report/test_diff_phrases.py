@@ -97,7 +97,7 @@ def test_c46_a_small_difference_is_never_shown_as_nothing() -> None:
     """0.62 to 0.58 is −0.04, 0.412 to 0.874 +0.462, 900 to 450 ms −450 ms, and 0.01 points are 0.01."""
     assert change_text({"metric": "composite", "delta": 0.58 - 0.62}) == "−0.04"
     assert change_text({"metric": "composite", "delta": 0.874 - 0.412}) == "+0.462"
-    assert change_text({"metric": "p95_ms", "delta": -450.0}) == "−450\u2009ms"
+    assert change_text({"metric": "p95_ms", "delta": -450.0}) == "−450\u202fms"
     assert effect_text(METRIC | {"effect": 0.0001}) == "+0.01 pp"
     assert effect_text(METRIC | {"effect": 0.0}) == "0 pp"
 

@@ -116,6 +116,7 @@ def test_numbers_are_whole_where_they_are_data() -> None:
     for key in ("before", "after", "effect", "low", "high", "p_value", "p_holm", "n_worse"):
         assert float(told[key]) == METRIC[key]
     assert (told["baseline_run_id"], told["candidate_run_id"], told["gain"]) == ("main", "branch", "-0.83")
+    assert (told["baseline_label"], told["candidate_label"]) == (diff.baseline.label, diff.candidate.label)
     (beside,) = [row for row in rows if row["name"] == "s 1.0.0" and row["metric"] == "composite"]
     assert (float(beside["effect"]), beside["p_value"], beside["change"]) == (BESIDE["delta"], "", "better")
     flips = [(row["task_id"], row["check"], row["flip"]) for row in rows if row["record"] == "flip"]

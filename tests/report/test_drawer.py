@@ -83,7 +83,7 @@ def test_all_of_a_trial_is_in_its_row() -> None:
     )
     ((task, condition, row),) = shown(report_with(told))
     assert (task, condition) == (0, 0)
-    assert row["facts"] == ["12.5\u2009ms", "0.25 USD", "1\u2009200 tokens in", "exit code 3"]
+    assert row["facts"] == ["12.5\u202fms", "0.25 USD", "1\u202f200 tokens in", "exit code 3"]
     assert [one["verdict"] for one in row["checks"]] == ["failed", "passed"]
     assert row["checks"][0] == {
         "scorer": "task",

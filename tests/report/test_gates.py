@@ -56,7 +56,7 @@ from skilleval.report.gates import (
 def test_a_check_in_words(check: GateCheck, rule: str, found: str, margin: str) -> None:
     """Rule, figure and margin stand in the unit of the metric."""
     cells = (rule_text(check), found_text(check), margin_text(check))
-    assert tuple(cell.replace("\u2009", " ") for cell in cells) == (rule, found, margin)
+    assert tuple(cell.replace("\u202f", " ") for cell in cells) == (rule, found, margin)
 
 
 def test_what_failed_comes_first() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilleval.report.latex_text import comment, escape
+from skilleval.report.numbers import count
 
 # What escaped text may hold of TeX: the commands that draw a character, and nothing that does anything else.
 _COMMAND = re.compile(r"\\([A-Za-z]+|.)")
@@ -75,3 +76,8 @@ def test_a_comment_is_one_line_of_ascii(text: str) -> None:
     found = comment(text)
     assert found.isascii()
     assert len(found.splitlines()) <= 1
+
+
+def test_the_thin_space_of_numbers_is_that_of_latex() -> None:
+    """A number above 999 is set with the thin space at which no line ends."""
+    assert escape(count(1930)) == r"1\,930"

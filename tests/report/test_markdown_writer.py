@@ -136,7 +136,7 @@ def test_the_report_starts_with_the_verdict() -> None:
         "| remarks |"
     )
     assert lines[6] == (
-        "| calculator | 20 × 3 | 1 [0.789, 1] | 1 | 0/60 | 1 | 21.3\u2009ms | 34.8\u2009ms | 0.9997 |  |"
+        "| calculator | 20 × 3 | 1 [0.789, 1] | 1 | 0/60 | 1 | 21.3\u202fms | 34.8\u202fms | 0.9997 |  |"
     )
 
 
@@ -152,7 +152,7 @@ def test_a_program_without_a_reply_is_shown_what_it_printed_and_what_it_should()
         stdout="HELLO",
     )
     text = render(report_of(WRONG, failures=[told | {"reason": "skill_error: no reply"}]))
-    assert "**t** · repeat 0 · skill_error (no_reply) · no reply · 21.5\u2009ms" in text
+    assert "**t** · repeat 0 · skill_error (no_reply) · no reply · 21.5\u202fms" in text
     assert 'A reply is one line on stdout: `{"jsonrpc": "2.0", "id": 1, "result": …}`' in text
     assert "stdout (5 characters)\n\n```text\nHELLO\n```" in text
 

@@ -18,7 +18,7 @@ from skilleval.report.metric_text import metric_text, valued
 )
 def test_a_metric_is_written_by_the_unit_in_its_name(metric: str, value: float | None, text: str) -> None:
     """Times have a unit, money has cents, counts are whole, and a null is a dash."""
-    assert valued(metric, value).replace("\u2009", " ") == text
+    assert valued(metric, value).replace("\u202f", " ") == text
 
 
 def test_an_interval_stands_beside_its_rate() -> None:

@@ -61,17 +61,17 @@ def test_an_interval_shows_both_ends_or_a_dash(low: float | None, high: float | 
     ("value", "text"),
     [
         (None, "–"),
-        (0.0, "0\u2009ms"),
-        (0.1234, "0.123\u2009ms"),
-        (8.421, "8.42\u2009ms"),
-        (99.96, "100\u2009ms"),
-        (842.4, "842\u2009ms"),
-        (8421.4, "8\u2009421\u2009ms"),
-        (9999.4, "9\u2009999\u2009ms"),
-        (9999.6, "10\u2009s"),
-        (10_000.0, "10\u2009s"),
-        (12_345.0, "12.3\u2009s"),
-        (1_234_567.0, "1\u2009235\u2009s"),
+        (0.0, "0\u202fms"),
+        (0.1234, "0.123\u202fms"),
+        (8.421, "8.42\u202fms"),
+        (99.96, "100\u202fms"),
+        (842.4, "842\u202fms"),
+        (8421.4, "8\u202f421\u202fms"),
+        (9999.4, "9\u202f999\u202fms"),
+        (9999.6, "10\u202fs"),
+        (10_000.0, "10\u202fs"),
+        (12_345.0, "12.3\u202fs"),
+        (1_234_567.0, "1\u202f235\u202fs"),
     ],
 )
 def test_a_duration_changes_its_unit_at_ten_seconds(value: float | None, text: str) -> None:
@@ -86,7 +86,7 @@ def test_a_duration_changes_its_unit_at_ten_seconds(value: float | None, text: s
         (0.0, "0.00"),
         (12.0, "12.00"),
         (1.234, "1.23"),
-        (1234.5, "1\u2009234.50"),
+        (1234.5, "1\u202f234.50"),
         (0.056, "0.056"),
         (0.0123, "0.012"),
         (0.0999, "0.10"),
@@ -100,7 +100,7 @@ def test_money_is_written_to_the_cent_or_finer(value: float | None, text: str) -
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "–"), (0, "0"), (999, "999"), (1000, "1\u2009000"), (1234567, "1\u2009234\u2009567")],
+    [(None, "–"), (0, "0"), (999, "999"), (1000, "1\u202f000"), (1234567, "1\u202f234\u202f567")],
 )
 def test_a_count_is_grouped_by_thin_spaces(value: float | None, text: str) -> None:
     """Thousands are apart by a thin space."""
@@ -152,7 +152,7 @@ def test_a_rate_shows_its_ends_only_at_its_ends(value: float) -> None:
     [
         (1.3149, "×1.31"),
         (0.0005, "×0.0005"),
-        (1e6, "×1\u2009000\u2009000"),
+        (1e6, "×1\u202f000\u202f000"),
         (5.79e-71, "×5.79e-71"),
         (1.7267e82, "×1.73e+82"),
         (None, "–"),

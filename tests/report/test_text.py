@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reports import HOSTILE
 
+from skilleval.report.numbers import THIN_SPACE, count
 from skilleval.report.text import LAYOUT, block, is_hidden, json_text, one_line, pieces, script_json
 
 
@@ -80,3 +81,9 @@ def test_json_text_refuses_nan() -> None:
     """NaN is no JSON."""
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_text(float("nan"))
+
+
+def test_the_thin_space_of_our_own_numbers_is_plain() -> None:
+    """The one at which no line ends stands in every number above 999, and is not spelled out."""
+    assert not is_hidden(THIN_SPACE)
+    assert one_line(count(1930)) == "1\u202f930"

@@ -12,7 +12,7 @@ from skilleval.report.json_writer import render
 from skilleval.report.uplift import arm_parts, uplift_summary
 
 FIGURES = "+0.42 [+0.21, +0.63] (12 cases, 3 repeats), p = 0.002"
-PRICE = "for +1\u2009930 tokens, +1.8 s and +$0.0031 a case"
+PRICE = "for +1\u202f930 tokens, +1.8\u202fs and +$0.0031 a case"
 
 
 def sentence(**changes: Any) -> str:
@@ -49,7 +49,7 @@ def test_an_observed_loss_that_proves_nothing_is_no_uplift_so_far() -> None:
 
 def test_costs_that_are_not_known_are_left_out() -> None:
     """A price that nobody knows is no price of 0; what is saved has a minus."""
-    assert sentence(usd_difference=None, seconds_difference=None).endswith("for +1\u2009930 tokens a case")
+    assert sentence(usd_difference=None, seconds_difference=None).endswith("for +1\u202f930 tokens a case")
     assert sentence(usd_difference=-0.5).endswith("and −$0.50 a case")
     nothing = {"usd_difference": None, "seconds_difference": None, "tokens_difference": None}
     assert sentence(**nothing) == f"csv-totals adds {FIGURES}"

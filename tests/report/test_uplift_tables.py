@@ -44,8 +44,8 @@ def test_the_row_of_a_comparison() -> None:
         "p": "0.002",
         "gain": "+0.808",
         "better / same / worse": "10 / 2 / 0",
-        "Δ tokens": "+1\u2009930",
-        "Δ time": "+1.8 s",
+        "Δ tokens": "+1\u202f930",
+        "Δ time": "+1.8\u202fs",
         "Δ cost": "+$0.0031",
         "finding": "✓ helps",
     }
@@ -91,7 +91,7 @@ def test_what_judging_took_stands_apart() -> None:
     """Calls, failures, tokens, money and time of each judge; what is not known is a dash."""
     found = judge_table(arm_report(spend=[SPEND, SPEND | {"model": "free", "cost_usd": None}]))
     assert found is not None
-    expected = ("judge-1", "evals", "72", "1", "61\u2009000", "5\u2009200", "0.25", "43.2\u2009s")
+    expected = ("judge-1", "evals", "72", "1", "61\u202f000", "5\u202f200", "0.25", "43.2\u202fs")
     assert found.rows[0] == expected
     assert found.rows[1][6] == "–"
 
@@ -172,7 +172,7 @@ def test_the_finding_stands_beside_the_name_and_short_times_are_milliseconds() -
     found = uplift_table(arm_report(uplift=[UPLIFT | {"seconds_difference": -0.000352}]))
     assert found is not None
     assert found.header[:3] == ("skill", "finding", "baseline")
-    assert dict(zip(found.header, found.rows[0], strict=True))["Δ time"] == "−0.352 ms"
+    assert dict(zip(found.header, found.rows[0], strict=True))["Δ time"] == "−0.352\u202fms"
 
 
 def test_a_price_that_is_not_known_is_a_dash_with_a_reason() -> None:

@@ -7,13 +7,15 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
 from typing import Any
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _LAST_BITS = 1e-12
+_NAMED = re.compile(r"\\newcommand\{\\(\w+)\}|(.*?) & ")
+_MARKS = re.compile(r"\\textdagger|†")
 _SIGNED = re.compile(r"\\ensuremath\{-\}(?=\d)|[−+-](?=\d)")
 
 
@@ -56,10 +58,20 @@ def text_differences(file: str, found: str, expected: str) -> Iterator[Differenc
             zip_longest(ours[start:end], theirs[other_start:other_end], fillvalue="")
         ):
             n += 1
-            kind = Kind.WORDING if _numbers(one) == _numbers(other) else Kind.NUMBER
+            kind = Kind.WORDING if _said(one) == _said(other) else Kind.NUMBER
             yield Difference(file=file, kind=kind, line=start + offset + 1, found=one, expected=other)
     if not n and found != expected:
         yield Difference(file=file, kind=Kind.WORDING, what="line ends differ")
+
+
+def _said(line: str) -> tuple[list[str], int, str]:
+    """Give the numbers of a line, its marks of significance, and whose they are: a macro's, or a table row's.
+
+    A number under another name is another claim. A line without numbers, as a header, has no name.
+    """
+    numbers, marks, named = _numbers(line), len(_MARKS.findall(line)), _NAMED.match(line)
+    owner = (named[1] or named[2]) if named and numbers else ""
+    return numbers, marks, owner
 
 
 def _numbers(line: str) -> list[str]:
@@ -85,25 +97,26 @@ def spec_differences(file: str, found: str, expected: str) -> Iterator[Differenc
     if same_values(list(_drawn(one)), list(_drawn(other))):
         yield Difference(file=file, kind=Kind.DRAWING, what="the same numbers, drawn in another way")
         return
-    yield from text_differences(file, found, expected)
+    for line in text_differences(file, found, expected):
+        yield replace(line, kind=Kind.NUMBER)
 
 
-def _drawn(spec: Any, *, within: bool = False) -> Iterator[int | float]:
-    """Give the numbers of the rows that a specification holds, in order."""
+def _drawn(spec: Any, *, within: bool = False) -> Iterator[Any]:
+    """Give the values of the rows that a specification holds, in order: names and outcomes count as numbers do."""
     if isinstance(spec, Mapping):
         for key in sorted(spec):
             yield from _drawn(spec[key], within=within or key in {"datasets", "values"})
     elif isinstance(spec, list):
         for item in spec:
             yield from _drawn(item, within=within)
-    elif within and _is_number(spec):
+    elif within:
         yield spec
 
 
 def number_differences(
     file: str, found: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]]
 ) -> Iterator[Difference]:
-    """Compare the numbers of two `paper.json`, by their macros; their texts must be equal in every letter."""
+    """Compare the numbers of two `paper.json`, by their macros; their texts must be equal in all but spaces."""
     ours, theirs = ({str(one.get("macro")): one for one in side} for side in (found, expected))
     for macro in dict.fromkeys((*ours, *theirs)):
         one, other = ours.get(macro), theirs.get(macro)
@@ -119,8 +132,14 @@ def number_differences(
                 "found": str([one.get(key) for key in kept]),
                 "expected": str([other[key] for key in kept]),
             }
-            kind = Kind.NUMBER if "text" in kept else Kind.WORDING
+            texts = [without_spaces(str(side.get("text"))) for side in (one, other)]
+            kind = Kind.WORDING if texts[0] == texts[1] else Kind.NUMBER
             yield Difference(file=file, kind=kind, what=f"\\{macro}: {', '.join(kept)}", **told)
+
+
+def without_spaces(text: str) -> str:
+    """Leave out spaces of every width: which one stands before a unit is how a number is set, not what it is."""
+    return "".join(text.split())
 
 
 def same_values(one: Any, other: Any) -> bool:

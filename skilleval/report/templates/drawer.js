@@ -17,7 +17,7 @@
   // Letters and marks that draw nothing, or reorder their neighbours; the same rule as is_hidden in report/text.py.
   const HIDDEN = new RegExp(
     "[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u2800\\u3164\\uffa0"
-    + "\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]|(?![ \\u2009\\u3000])\\p{Zs}", "u");
+    + "\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}]|(?![ \\u2009\\u202f\\u3000])\\p{Zs}", "u");
   const SHORT = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
   const escaped = (character) => {
@@ -60,7 +60,7 @@
   };
 
   const isolated = (text, className = "") => make("bdi", className, seen(text));
-  const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+  const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
   // Lays JSON out without reading its numbers, which a parser may change; other texts stay as they are.
   const laidOut = (text) => {

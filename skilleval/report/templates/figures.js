@@ -28,6 +28,7 @@
       ast: true,
       logLevel: 1,
       tooltip: { theme: "report" },
+      formatLocale: { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["$", ""] },
     };
     return vegaEmbed(holder, spec, options)
       .catch((error) => {

@@ -62,7 +62,7 @@
     more.addEventListener("click", () => {
       const next = drawn;
       add(Infinity);
-      matching[next].querySelector("a, button")?.focus();
+      (matching[next].querySelector("a, button") ?? box).focus();
     });
     const near = (entries) => entries.some((entry) => entry.isIntersecting) && add(STEP);
     new IntersectionObserver(near, { root: box, rootMargin: "0px 0px 900px 0px" }).observe(more);

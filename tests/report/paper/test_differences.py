@@ -21,10 +21,14 @@ from skilleval.report.paper.differences import (
         (r"x \ensuremath{-}0.3", "x 0.3", Kind.NUMBER),
         ("x −0.3", r"x \ensuremath{-}0.3", Kind.WORDING),
         ("0.5 of 3", "3 of 0.5", Kind.NUMBER),
+        (r"adder & 0.5 \\", r"guesser & 0.5 \\", Kind.NUMBER),
+        (r"\newcommand{\evalAdder}{0.5}", r"\newcommand{\evalGuesser}{0.5}", Kind.NUMBER),
+        (r"adder & 0.5 \textdagger{} \\", r"adder & 0.5 \\", Kind.NUMBER),
+        (r"skill & rate \\", r"who & rate \\", Kind.WORDING),
     ],
 )
 def test_numbers_are_told_apart_from_words(found: str, expected: str, kind: Kind) -> None:
-    """A line whose numbers, signs and order are the same differs in its wording only."""
+    """A line whose numbers, signs, order, marks and owner are the same differs in its wording only."""
     (one,) = text_differences("a.tex", f"first\n{found}\n", f"first\n{expected}\n")
     assert (one.kind, one.line, one.found, one.expected) == (kind, 2, found, expected)
 
@@ -52,8 +56,18 @@ def test_a_figure_may_be_drawn_in_another_way() -> None:
     assert list(spec_differences("f", text, text)) == []
 
 
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [("guesser", "adder"), ("passed", "failed"), (True, False), (None, 0.5)],
+)
+def test_names_and_outcomes_are_data_of_a_figure(found: object, expected: object) -> None:
+    """A figure that shows a row under another name, or as another outcome, does not show the same numbers."""
+    texts = [json.dumps({"datasets": {"d": [{"is": value, "x": 1}]}}) for value in (found, expected)]
+    assert {one.kind for one in spec_differences("f", *texts)} == {Kind.NUMBER}
+
+
 def test_numbers_are_held_against_each_other_by_macro() -> None:
-    """A value that differs is named with both values; a macro that one side lacks too."""
+    """A value that differs is named with both values, a macro that one side lacks too; another space is wording."""
     one = {"macro": "evalA", "text": "0.5", "value": 0.5, "unit": "share"}
     (found,) = number_differences("p", [one], [{**one, "value": 0.6, "text": "0.6"}])
     assert (found.kind, found.what, found.found, found.expected) == (Kind.NUMBER, "\\evalA", "0.5", "0.6")
@@ -61,6 +75,10 @@ def test_numbers_are_held_against_each_other_by_macro() -> None:
     assert (lost.kind, lost.found, lost.expected) == (Kind.NUMBER, "0.5", "")
     (unit,) = number_differences("p", [one], [{**one, "unit": "ms"}])
     assert unit.kind is Kind.WORDING
+    (text,) = number_differences("p", [one | {"text": "5\u2009ms"}], [one | {"text": "5\u202fms"}])
+    assert text.kind is Kind.WORDING
+    (text,) = number_differences("p", [one | {"text": "5 s"}], [one | {"text": "5 ms"}])
+    assert text.kind is Kind.NUMBER
 
 
 @pytest.mark.parametrize(
