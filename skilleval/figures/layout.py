@@ -19,6 +19,9 @@ _LETTERS = 28
 _TAIL = _LETTERS // 2
 _HEADED = f"split(datum.value, '{HEADING_END.encode('unicode_escape').decode()}')"
 
+LAYOUT_COLUMNS = frozenset({"colour", "label", "place", "side"})
+"""Columns of a figure's data that say how a row is drawn, not what it is."""
+
 
 def drawing(rows: Sequence[Mapping[str, Any]]) -> alt.Chart:
     """Begin a chart of some rows; charts of the same rows that are laid over each other hold them once."""

@@ -12,6 +12,8 @@ from enum import StrEnum
 from itertools import zip_longest
 from typing import Any
 
+from skilleval.figures.layout import LAYOUT_COLUMNS
+
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _LAST_BITS = 1e-12
 _NAMED = re.compile(r"\\newcommand\{\\(\w+)\}|(.*?) & ")
@@ -94,23 +96,37 @@ def spec_differences(file: str, found: str, expected: str) -> Iterator[Differenc
         return
     if same_values(one, other):
         return
-    if same_values(list(_drawn(one)), list(_drawn(other))):
+    if same_values(_drawn(one), _drawn(other)):
         yield Difference(file=file, kind=Kind.DRAWING, what="the same numbers, drawn in another way")
         return
-    for line in text_differences(file, found, expected):
-        yield replace(line, kind=Kind.NUMBER)
+    # One figure is one difference, however many of its lines moved; the first that parts is shown.
+    line = next(text_differences(file, found, expected))
+    yield replace(line, kind=Kind.NUMBER, what="what is drawn differs")
 
 
-def _drawn(spec: Any, *, within: bool = False) -> Iterator[Any]:
-    """Give the values of the rows that a specification holds, in order: names and outcomes count as numbers do."""
-    if isinstance(spec, Mapping):
-        for key in sorted(spec):
-            yield from _drawn(spec[key], within=within or key in {"datasets", "values"})
+def _drawn(spec: Any) -> list[Any]:
+    """Give the rows that a specification holds: names and outcomes count as numbers do, layout does not.
+
+    In an order of their own: sets of rows are called by the digest of all that is in them.
+    """
+    return sorted(_row_sets(spec), key=lambda rows: json.dumps(rows, sort_keys=True))
+
+
+def _row_sets(spec: Any, *, within: bool = False) -> Iterator[Any]:
+    if within and isinstance(spec, list):
+        yield [_without_layout(row) for row in spec]
+    elif isinstance(spec, Mapping):
+        for key, value in spec.items():
+            yield from _row_sets(value, within=within or key in {"datasets", "values"})
     elif isinstance(spec, list):
         for item in spec:
-            yield from _drawn(item, within=within)
-    elif within:
-        yield spec
+            yield from _row_sets(item)
+
+
+def _without_layout(row: Any) -> Any:
+    if not isinstance(row, Mapping):
+        return row
+    return {key: value for key, value in row.items() if key not in LAYOUT_COLUMNS}
 
 
 def number_differences(

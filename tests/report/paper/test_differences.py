@@ -66,6 +66,20 @@ def test_names_and_outcomes_are_data_of_a_figure(found: object, expected: object
     assert {one.kind for one in spec_differences("f", *texts)} == {Kind.NUMBER}
 
 
+def test_where_a_name_stands_is_no_number() -> None:
+    """Labels that moved, in sets of rows that are therefore called otherwise, are the same numbers drawn otherwise."""
+    front = [{"x": 2, "place": "above"}]
+    found = json.dumps({"datasets": {"a1": [{"x": 1, "place": "left", "colour": "#000"}], "b": front}})
+    expected = json.dumps({"datasets": {"b": front, "c9": [{"x": 1, "place": "right", "colour": "#fff"}]}})
+    assert [one.kind for one in spec_differences("f", found, expected)] == [Kind.DRAWING]
+
+
+def test_a_figure_is_one_difference() -> None:
+    """However many rows of a figure differ, it is named once."""
+    texts = [json.dumps({"values": [{"x": x + add} for x in range(9)]}, indent=1) for add in (0, 1)]
+    assert [one.kind for one in spec_differences("f", *texts)] == [Kind.NUMBER]
+
+
 def test_numbers_are_held_against_each_other_by_macro() -> None:
     """A value that differs is named with both values, a macro that one side lacks too; another space is wording."""
     one = {"macro": "evalA", "text": "0.5", "value": 0.5, "unit": "share"}
