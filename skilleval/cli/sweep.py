@@ -1,126 +1,177 @@
-"""Sweeps: Hydra's own sweeper and launcher run the jobs; here is what a job does and how its end is told.
-
-The jobs are top-level functions, so that a launcher can send them to other processes.
-"""
+"""`skilleval sweep`: how far a sweep is, and going on with one that was stopped."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from skilleval.app.prepare import prepare
-from skilleval.cli.arguments import Common
-from skilleval.cli.console import Screen
+from skilleval.cli.arguments import Command, Common, common_options, overrides_and_words
 from skilleval.cli.listing import show_rows
-from skilleval.cli.request import Request
-from skilleval.cli.running import carry_out
-from skilleval.cli.watching import LogOptions
-from skilleval.config.compose import Composed, quote, run_hydra
-from skilleval.outcome import first_of
+from skilleval.cli.sweep_report import report
+from skilleval.cli.watching import LogOptions, configure_logging, logging_options
+from skilleval.errors import ResultsError, UsageError
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from skilleval.results.sweeps import Sweep
 
-_COMPARED = ("skill_id", "skill_version", "scorer", "completion_rate", "ci_low", "ci_high", "n_graded")
-_HEADINGS = ("job", "overrides", "skill", "scorer", "completion", "graded", "verdict", "exit")
+_HEADINGS = ("job", "state", "settings", "trials", "exit", "verdict or reason")
+_LAUNCHING = ("hydra/launcher", "hydra.launcher")
 
+_STATUS_EXAMPLE = """
+skilleval sweep status
+skilleval sweep status 20261130T212810Z-a41d5c --json
+"""
+_RESUME_EXAMPLE = """
+skilleval sweep resume latest
+skilleval sweep resume outputs/default/20261130T212810Z-a41d5c hydra/launcher=joblib
+"""
 
-def hand_to_hydra(common: Common, request: Request) -> None:
-    """Let Hydra run a sweep, or print what it composed; exit with the code that all jobs come to."""
-    flags = [flag for flag, given in (("--multirun", request.multirun), ("--info", request.info)) if given]
-    flags += ["--cfg", request.cfg] if request.cfg else []
-    with TemporaryDirectory() as nowhere:
-        dry = [f"hydra.sweep.dir={quote(nowhere)}"] if request.dry_run else []
-        jobs = run_hydra(
-            [*flags, *request.overrides, *dry],
-            dry_job if request.dry_run else partial(sweep_job, log_options=request.log),
-            project=Path.cwd(),
-            config_file=common.config_file,
-            config_dirs=request.config_dirs,
-        )
-    if not request.multirun or request.cfg or request.info:
-        return
-    code = first_of(job["exit_code"] for job in jobs)
-    sweep_id = next((job["sweep_id"] for job in jobs if job.get("sweep_id")), None)
-    rows = [row for job in jobs for row in _rows(job)]
-    common.screen.document(
-        {"exit_code": int(code), "sweep_id": sweep_id, "comparison": rows, "runs": list(jobs)}
-    )
-    for job in jobs:
-        common.screen.say(_job_line(job))
-    _compare(common.screen, sweep_id, rows)
-    click.get_current_context().exit(int(code))
+_store = click.option(
+    "--store",
+    type=click.Path(),
+    metavar="DIR",
+    default="outputs",
+    show_default=True,
+    help="Where sweep ids and `latest` are looked up.",
+)
 
 
-def sweep_job(composed: Composed, *, log_options: LogOptions) -> dict[str, Any]:
-    """Run one job of a sweep and say what came of it."""
-    prepared = prepare(composed)
-    for warning in prepared.warnings:
-        log.warning("%s", warning)
-    title = f"job {composed.sweep.job_num}" if composed.sweep else "job"
-    outcome = carry_out(
-        Screen(),
-        prepared,
-        log_options=replace(log_options, title=title),
-        command=["eval", *composed.overrides],
-    )
-    sweep_id = composed.sweep.sweep_id if composed.sweep else None
-    return {"sweep_id": sweep_id, "state": outcome.report.verdict.state.value, **outcome.facts()}
+@click.group("sweep", short_help="See how far a sweep is; go on with it.")
+@common_options
+def sweep() -> None:
+    """Look after sweeps, which `skilleval eval -m` starts: one job for each combination of settings."""
 
 
-def dry_job(composed: Composed) -> dict[str, Any]:
-    """Check one job of a sweep without running it."""
-    facts = prepare(composed, builds=False).facts()
-    return {"exit_code": 0, "dry_run": True, "verdict": f"{facts['n_trials']} trials, all valid", **facts}
+sweep.add_command(report)
 
 
-def _job_line(job: Mapping[str, Any]) -> str:
-    ending = job.get("error") or f"{job['verdict']} {job.get('run_dir', '')}"
-    state = f"{job['state'].upper()} " if "state" in job else ""
-    return f"[{job['job']}] {_overrides(job)}\n    exit {job['exit_code']}: {state}{ending}"
+@sweep.command("status", cls=Command, example=_STATUS_EXAMPLE, short_help="Show the jobs of a sweep.")
+@click.argument("reference", default="latest", metavar="[SWEEP]")
+@_store
+@common_options
+def status(common: Common, reference: str, store: str) -> None:
+    """Show each job of a sweep: how far it is, what it came to, why it failed; and what to do next.
+
+    SWEEP is a folder, an id, part of an id, or `latest`. Exits 0 whatever the jobs came to.
+    """
+    from skilleval.app.sweep_status import sweep_status
+    from skilleval.results.sweeps import find_sweep
+
+    facts = sweep_status(find_sweep(reference, Path(store)))
+    common.screen.document(facts)
+    common.screen.say(f"sweep {facts['sweep_id']} in {facts['sweep_dir']}")
+    show_rows(common.screen, _HEADINGS, [_cells(job) for job in facts["jobs"]])
+    common.screen.say("")
+    common.screen.say(_totals(facts))
+    common.screen.say(f"next: {facts['next']}")
 
 
-def _overrides(job: Mapping[str, Any]) -> str:
-    return " ".join(job["overrides"]) or "no overrides"
-
-
-def _rows(job: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Give a row for each result of a job; one for a job without any."""
-    about = {"job": job["job"], "overrides": job["overrides"], "exit_code": job["exit_code"]}
-    state = job.get("state")
-    results = [{key: row.get(key) for key in _COMPARED} for row in job.get("summary", ())]
-    return [{**about, "state": state, **result} for result in results or [dict.fromkeys(_COMPARED)]]
-
-
-def _compare(screen: Screen, sweep_id: str | None, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Show all results of the sweep in one table, with the overrides that tell its jobs apart; a dry run has none."""
-    if sweep_id is None:
-        return
-    shared = set.intersection(*(set(row["overrides"]) for row in rows))
-    screen.say("")
-    screen.say(f"sweep {sweep_id}")
-    show_rows(screen, _HEADINGS, [_cells(row, shared) for row in rows])
-
-
-def _cells(row: Mapping[str, Any], shared: Collection[str]) -> list[str]:
-    from skilleval.report.numbers import Style, interval, shown
-
-    low, high = row["ci_low"], row["ci_high"]
-    rate = shown(row["completion_rate"], Style.RATE)
-    skill = f"{row['skill_id']} {row['skill_version']}" if row["skill_id"] else "–"
+def _cells(job: Mapping[str, Any]) -> list[str]:
+    settings = " ".join(f"{key}={value}" for key, value in job["settings"].items())
+    done = "–" if job["n_trials"] is None else str(job["n_trials"])
+    planned = "–" if job["n_planned"] is None else str(job["n_planned"])
+    code = "–" if job["exit_code"] is None else str(job["exit_code"])
     return [
-        str(row["job"]),
-        " ".join(text for text in row["overrides"] if text not in shared) or "–",
-        skill,
-        row["scorer"] or "–",
-        rate if low is None or high is None else f"{rate} {interval(low, high)}",
-        shown(row["n_graded"], Style.COUNT),
-        (row["state"] or "no result").upper(),
-        str(row["exit_code"]),
+        str(job["job"]),
+        job["state"],
+        settings or "–",
+        f"{done}/{planned}",
+        code,
+        job["error"] or job["verdict"] or "–",
     ]
+
+
+def _totals(facts: Mapping[str, Any]) -> str:
+    states = ", ".join(f"{n} {state}" for state, n in facts["by_state"].items()) or "none started"
+    trials = facts["trials"]
+    return f"{facts['n_jobs']} jobs: {states}; {trials['done']:,} of {trials['planned']:,} trials of the started ones"
+
+
+@sweep.command("resume", cls=Command, example=_RESUME_EXAMPLE, short_help="Run what a sweep lacks.")
+@click.argument("words", nargs=-1, metavar="[SWEEP] [hydra/launcher=NAME]...")
+@_store
+@logging_options
+@common_options
+def resume(common: Common, words: Sequence[str], store: str, **options: Any) -> None:
+    """Go on with a sweep that was stopped, or of which jobs failed.
+
+    Jobs that are done are not run again; one that was stopped goes on in its own run. Settings are those that the
+    sweep was started with, so that only the launcher may be another one. It may be asked for from any folder.
+    """
+    from skilleval.results.sweeps import find_sweep, read_sweep
+
+    overrides, references = overrides_and_words(words)
+    _check(common, overrides, references)
+    found = read_sweep(find_sweep(references[0] if references else "latest", Path(store)))
+    if not found.request:
+        raise ResultsError(f"{found.folder} does not say how it was started")
+    _move(found)
+    log = LogOptions(
+        format=options["log_format"],
+        file=Path(options["log_file"]) if options["log_file"] else None,
+        quiet=options["quiet"],
+    )
+    configure_logging(log)
+    _go_on(common, found, overrides, log)
+
+
+def _go_on(common: Common, found: Sweep, overrides: Sequence[str], log: LogOptions) -> None:
+    from skilleval.cli.sweeping import go_on
+    from skilleval.config.compose import Again
+
+    again = Again(sweep_id=found.sweep_id, folder=found.folder.absolute())
+    kept = [text for text in found.request["argv"] if not _replaced(text, overrides)]
+    go_on(common, again, {**found.request, "argv": [*kept, *overrides]}, log)
+
+
+def _replaced(text: str, overrides: Sequence[str]) -> bool:
+    """Say whether a launcher that is named now takes the place of what the sweep was started with."""
+    return bool(overrides) and text.partition("=")[0].lstrip("+").startswith(_LAUNCHING)
+
+
+def _check(common: Common, overrides: Sequence[str], references: Sequence[str]) -> None:
+    unfit = [text for text in overrides if not text.lstrip("+").startswith(_LAUNCHING)]
+    if unfit:
+        msg = f"a sweep is gone on with as it was planned; it does not take {unfit[0]}"
+        raise UsageError(msg, hint="only the launcher may be another one: hydra/launcher=NAME")
+    if len(references) > 1:
+        raise UsageError("one sweep at a time", hint=f"given: {', '.join(references)}")
+    if common.config_file is not None:
+        raise UsageError(
+            "settings files have no say here", hint="a sweep keeps the ones that it was started with"
+        )
+
+
+def _move(found: Sweep) -> None:
+    """Start over in the folder in which the sweep was started, unless we are there: its relative paths begin there.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    if found.started_in.resolve() == Path.cwd().resolve():
+        return
+    if not found.started_in.is_dir():
+        msg = f"the sweep was started in {found.started_in}, which is not there"
+        raise UsageError(msg, hint="its relative paths begin there: go on where that folder is")
+    arguments = _arguments(found)
+    sys.stdout.flush()
+    os.chdir(found.started_in)  # noqa: TID251 - this process ends here: another one takes its place
+    os.execv(sys.executable, [sys.executable, "-m", "skilleval", *arguments])  # noqa: S606 - our own program
+
+
+def _arguments(found: Sweep) -> list[str]:
+    """Give the command line as it is, with the sweep as a whole path."""
+    ctx = click.get_current_context()
+    words = [word for word in ctx.params["words"] if "=" in word]
+    given = {**ctx.ensure_object(dict), **ctx.params}
+    flags = [f"--{name.replace('_', '-')}" for name in ("no_color", "verbose", "quiet") if given.get(name)]
+    flags += ["--json"] if given.get("as_json") else []
+    flags += ["--log-format", given["log_format"]]
+    file = given["log_file"]
+    flags += ["--log-file", str(Path(file).absolute())] if file else []
+    return ["sweep", "resume", str(found.folder.absolute()), *words, *flags]

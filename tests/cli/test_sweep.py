@@ -1,4 +1,4 @@
-"""How the end of a sweep is told, through the installed console script."""
+"""How the end of a sweep is told, as a user runs it."""
 
 from __future__ import annotations
 

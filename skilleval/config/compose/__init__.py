@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from skilleval.config.compose.composing import Composed, SweepJob, compose_settings
+from skilleval.config.compose.ledger import Grid, Ledger, Outcome, PlannedJob, SweepPlan, key_of
 from skilleval.config.compose.overrides import quote
 from skilleval.config.compose.stored import StoredConfig, compose_stored
-from skilleval.config.compose.sweep import run_hydra
+from skilleval.config.compose.sweep import Again, run_hydra
 
 __all__ = [
+    "Again",
     "Composed",
+    "Grid",
+    "Ledger",
+    "Outcome",
+    "PlannedJob",
     "StoredConfig",
     "SweepJob",
+    "SweepPlan",
     "compose_settings",
     "compose_stored",
+    "key_of",
     "quote",
     "run_hydra",
 ]

@@ -13,7 +13,7 @@ from hydra.conf import HydraConf
 from omegaconf import DictConfig, OmegaConf
 
 from skilleval.config.compose.messages import FOREIGN, located, mapped
-from skilleval.config.compose.overrides import group_choices
+from skilleval.config.compose.overrides import group_choices, refuse_split
 from skilleval.config.compose.placement import check_placement
 from skilleval.config.compose.session import Sources, loader_of, read_sources
 from skilleval.config.request import Request
@@ -33,11 +33,18 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepJob:
-    """The place of a run in a sweep."""
+    """The place of a run in a sweep.
+
+    `key` names the job whatever its number; `swept` are the overrides that make it this job. `n_jobs` is null where
+    nobody knows yet how many there are going to be.
+    """
 
     sweep_id: str
     sweep_dir: Path
     job_num: int
+    key: str = ""
+    swept: tuple[str, ...] = ()
+    n_jobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +97,7 @@ def compose_sources(sources: Sources) -> Composed:
 def compose_config(sources: Sources) -> DictConfig:
     """Let Hydra compose; the result still holds its own node `hydra`."""
     request = sources.request
+    refuse_split(request.overrides)
     with mapped(sources, lambda: known_values(sources)), loader_of(sources):
         return compose(request.config_name, overrides=list(request.overrides), return_hydra_config=True)
 

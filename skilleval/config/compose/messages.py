@@ -15,6 +15,8 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import MarkedYAMLError, YAMLError
 
 from skilleval.config.compose.contributions import Contribution, read_contributions
+from skilleval.config.compose.launching import GROUP as LAUNCHER
+from skilleval.config.compose.launching import missing_launcher
 from skilleval.config.compose.layer_files import SUBTREES, yaml_error
 from skilleval.config.compose.overrides import overridden_groups, parse_overrides
 from skilleval.config.compose.phrases import Phrase, hydra_phrase
@@ -86,6 +88,9 @@ def _first_words(error: Exception) -> str:
 
 def _missing_option(error: MissingConfigException, sources: Sources) -> ConfigError:
     group, _, option = (error.missing_cfg_file or "").rpartition("/")
+    missing = missing_launcher(option) if group == LAUNCHER else None
+    if missing is not None:
+        return missing
     lister = next((str(layer.path) for layer in sources.layers if option in _texts(layer.values)), None)
     if not group and lister:
         expected = "override /GROUP: OPTION in each entry"

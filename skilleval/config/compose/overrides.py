@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -73,10 +74,40 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
         except HydraException:
             _, equals, value = text.partition("=")
             found = f"the value {value}" if equals else "no equals sign"
-            hint = "quote special characters: \"key='a, b'\""
+            hint = f"quote special characters; {as_one_value(text)}" if equals else "write KEY=VALUE"
             problem = Problem(where="command line", key=text, expected="key=value", found=found, hint=hint)
             raise ConfigError("an override cannot be read", problems=(problem,)) from None
     return parsed
+
+
+def refuse_split(overrides: Sequence[str]) -> None:
+    """Refuse values that Hydra would split into several, where no sweep is asked for: a pasted text holds commas.
+
+    Raises:
+        ConfigError: names each of them, what it would be split into, and how the one value is written.
+    """
+    problems = tuple(_split(one) for one in parse_overrides(overrides) if one.is_sweep_override())
+    if problems:
+        raise ConfigError("a value would be split into several", problems=problems)
+
+
+def _split(override: Override) -> Problem:
+    key, _, value = str(override.input_line).partition("=")
+    return Problem(
+        where="command line",
+        key=key,
+        expected="one value",
+        found=f"several: {value}",
+        hint=f"several runs are -m; {as_one_value(str(override.input_line))}",
+    )
+
+
+def as_one_value(override: str) -> str:
+    """Say how an override is written in a shell so that all of its value is one text: in quotes, and quoted again."""
+    key, _, value = override.partition("=")
+    if value == "???":
+        return "it stands for a missing value"
+    return f"as one text: {shlex.quote(f'{key}={quote(value)}')}"
 
 
 def chosen_groups(request: Request, parsed: Sequence[Override]) -> frozenset[str]:

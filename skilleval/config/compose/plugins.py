@@ -23,12 +23,22 @@ from skilleval.config.compose.session import Session, current_sources
 from skilleval.config.request import BENCHMARK
 
 PROVIDER = "skilleval"
+PLANNED = "hydra_plugins.skilleval.PlannedSweeper"
+ADAPTIVE = "hydra_plugins.skilleval.OptunaSweeper"
 
 
 def register() -> None:
     """Make Hydra use the plugins; doing it again changes nothing."""
+    # Jobs compose, and composing needs the sources below.
+    from skilleval.config.compose.optuna_sweeper import OptunaSweeper
+    from skilleval.config.compose.sweepers import PlannedSweeper
+
+    plugins = Plugins.instance()
     for plugin in (SkillevalSource, ConfFolder, UserFolders):
-        Plugins.instance().register(plugin)
+        plugins.register(plugin)
+    # Hydra takes launchers and sweepers by a name below `hydra_plugins` only; the class is looked up, not imported.
+    plugins.class_name_to_class[PLANNED] = PlannedSweeper
+    plugins.class_name_to_class[ADAPTIVE] = OptunaSweeper
 
 
 class SkillevalSource(ConfigSource):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import secrets
@@ -10,37 +9,27 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import hydra
-from hydra.conf import HydraConf
-from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from skilleval.config.compose.composing import (
-    Composed,
-    SweepJob,
-    build_composed,
-    choices_of,
-    compose_config,
-    known_values,
-)
+from skilleval.config.compose.composing import Composed, compose_config, known_values, without_hydra
+from skilleval.config.compose.launching import engines_quiet
+from skilleval.config.compose.ledger import Ledger, Outcome, SweepPlan
 from skilleval.config.compose.messages import FOREIGN, config_error
-from skilleval.config.compose.overrides import parse_overrides, quote
-from skilleval.config.compose.session import Sources, read_sources, serving
+from skilleval.config.compose.overrides import parse_overrides, quote, refuse_split
+from skilleval.config.compose.session import read_sources, serving
+from skilleval.config.compose.task import INTERRUPTED, Task
 from skilleval.config.request import Request
 from skilleval.config.shipped import shipped
-from skilleval.errors import ConfigError, Problem, SkillevalError, UsageError
+from skilleval.errors import ConfigError, Problem, UsageError
 
-Outcome = dict[str, Any]
-"""How a job ended: JSON values with at least `job`, `overrides` and `exit_code`."""
-
-_INTERRUPTED = 130
-_NEVER_ENDED = 3
 _SWEEP_FLAGS = frozenset({"-m", "--multirun"})
 _SHOW_FLAGS = (
     "-c",
@@ -57,54 +46,11 @@ _SHOW_FLAGS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """What Hydra calls in each job. It is plain data, so that launchers can carry it to other processes."""
+class Again:
+    """A sweep that is gone on with: its id and its folder."""
 
-    job: Callable[[Composed], Mapping[str, Any]]
-    sources: Sources
-    sweep_dir: Path | None = None
-    outcomes: list[Outcome] = field(default_factory=list)
-
-    def __call__(self, config: DictConfig) -> Outcome:
-        """Run the job on its composed config; a user's mistake ends this job and no other one."""
-        node = HydraConfig.get()
-        overrides = tuple(str(text) for text in node.overrides.task)
-        sweep = self._sweep_job(node)
-        start: Outcome = {"job": sweep.job_num if sweep else 0, "overrides": list(overrides)}
-        # Written first, so that a job that is killed is known to have been there.
-        self._keep({**start, "exit_code": _NEVER_ENDED, "error": "the job never ended"})
-        sources = replace(self.sources, request=replace(self.sources.request, overrides=overrides))
-        try:
-            composed = build_composed(config, choices_of(node), sources, sweep=sweep)
-            outcome = {**start, **self.job(composed)}
-        except SkillevalError as error:
-            outcome = {**start, "exit_code": error.exit_code, "error": str(error)}
-        self._keep(outcome)
-        if sweep and outcome["exit_code"] == _INTERRUPTED:
-            raise KeyboardInterrupt  # the user stopped the sweep, not this one job
-        return outcome
-
-    def _sweep_job(self, node: HydraConf) -> SweepJob | None:
-        if self.sweep_dir is None:
-            return None
-        return SweepJob(sweep_id=self.sources.sweep_id, sweep_dir=self.sweep_dir, job_num=int(node.job.num))
-
-    def _keep(self, outcome: Outcome) -> None:
-        if self.sweep_dir is None:
-            self.outcomes[:] = [outcome]
-            return
-        path = self.sweep_dir / "jobs" / f"{outcome['job']}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_suffix(".tmp")
-        beside.write_text(json.dumps(outcome, ensure_ascii=False), encoding="utf-8")
-        beside.replace(path)
-
-    def read_outcomes(self) -> tuple[Outcome, ...]:
-        """Give how each job ended, in the order of their numbers."""
-        if self.sweep_dir is None:
-            return tuple(self.outcomes)
-        found = [json.loads(path.read_text("utf-8")) for path in (self.sweep_dir / "jobs").glob("*.json")]
-        return tuple(sorted(found, key=lambda outcome: int(outcome["job"])))
+    sweep_id: str
+    folder: Path
 
 
 def run_hydra(  # noqa: PLR0913 - keywords: each place where settings are looked for has its own name
@@ -112,15 +58,18 @@ def run_hydra(  # noqa: PLR0913 - keywords: each place where settings are looked
     job: Callable[[Composed], Mapping[str, Any]],
     *,
     project: Path,
+    ledger: Callable[[Path], Ledger],
     config_name: str = "eval",
     config_file: Path | None = None,
     config_dirs: Sequence[Path] = (),
     user_file: Path | None = None,
+    again: Again | None = None,
 ) -> tuple[Outcome, ...]:
     """Run Hydra's program on overrides and its own flags (`-m`, `--cfg`, `--info`, `--config-dir`, …).
 
     `job` is called once a job, maybe in another process: it has to be a top-level function, and gives JSON values
-    with `exit_code`. Gives how each job ended; nothing where a flag only prints.
+    with `exit_code`. `ledger` makes the books of a sweep from its folder; `again` names a sweep to go on with. Gives
+    how each job ended; nothing where a flag only prints.
 
     Raises:
         ConfigError: the settings cannot be composed at all. A job of a sweep that fails alone gives its outcome.
@@ -138,9 +87,13 @@ def run_hydra(  # noqa: PLR0913 - keywords: each place where settings are looked
         user_file=user_file,
     )
     task = Task(job=job, sources=read_sources(request))
-    if not any(text.partition("=")[0] in _SHOW_FLAGS for text in flags):
-        task = _planned(task, flags)
-    return _hand_over(task, flags)
+    if any(text.partition("=")[0] in _SHOW_FLAGS for text in flags):
+        return _hand_over(task, flags)
+    task, plan = _planned(task, flags, ledger, again)
+    if task.ledger is None or plan is None:
+        return _hand_over(task, flags)
+    with task.ledger.opened(plan):
+        return _hand_over(task, flags)
 
 
 def _is_override(text: str) -> bool:
@@ -168,30 +121,68 @@ def _existing(folders: Sequence[str]) -> list[Path]:
     return [Path(folder) for folder in folders]
 
 
-def _planned(task: Task, flags: Sequence[str]) -> Task:
+def _planned(
+    task: Task, flags: Sequence[str], ledger: Callable[[Path], Ledger], again: Again | None
+) -> tuple[Task, SweepPlan | None]:
     """Find out whether this is a sweep, and give it one name and one folder that all its jobs share."""
     request = task.sources.request
-    fixed = [str(one.input_line) for one in parse_overrides(request.overrides) if not one.is_sweep_override()]
-    sweep_id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+    alone_overrides = [str(one.input_line) for one in parse_overrides(request.overrides) if not _sweeps(one)]
+    sweep_id = again.sweep_id if again else f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
     sources = replace(task.sources, sweep_id=sweep_id)
-    alone = replace(sources, request=replace(request, overrides=tuple(fixed)))
+    alone = replace(sources, request=replace(request, overrides=tuple(alone_overrides)))
     config = compose_config(alone)
     if not _SWEEP_FLAGS & set(flags) and config.hydra.mode is not RunMode.MULTIRUN:
-        return task
+        refuse_split(request.overrides)
+        return task, None
     with serving(alone):
-        sweep_dir = request.project.absolute() / str(config.hydra.sweep.dir)
+        written = str(config.hydra.sweep.dir)
+        # An address on an object store is no path below the project.
+        sweep_dir = Path(written) if "://" in written else request.project.absolute() / written
+        experiment = str(config.experiment_name)
     swept = OmegaConf.select(config, "hydra.sweeper.params") or {}
-    return replace(task, sources=sources.without_groups([str(key) for key in swept]), sweep_dir=sweep_dir)
+    sources = sources.without_groups([str(key) for key in swept])
+    choices = config.hydra.runtime.choices
+    plan = SweepPlan(
+        sweep_id=sweep_id,
+        experiment=experiment,
+        sweeper=str(choices.get("hydra/sweeper")),
+        launcher=str(choices.get("hydra/launcher")),
+        request=_request(request, flags),
+        config=_plain(config),
+    )
+    return replace(task, sources=sources, ledger=ledger(again.folder if again else sweep_dir)), plan
+
+
+def _sweeps(override: Override) -> bool:
+    return bool(override.is_sweep_override())
+
+
+def _request(request: Request, flags: Sequence[str]) -> dict[str, Any]:
+    """Say what composing the sweep again takes, as JSON values."""
+    return {
+        "argv": [*request.overrides, *flags],
+        "config_name": request.config_name,
+        "config_file": str(request.config_file) if request.config_file else None,
+        "config_dirs": [str(folder) for folder in request.config_dirs],
+    }
+
+
+def _plain(config: DictConfig) -> dict[str, Any]:
+    """Give the settings that all jobs begin with; references stay as they are written."""
+    values = OmegaConf.to_container(without_hydra(config), resolve=False)
+    assert isinstance(values, dict)
+    return {str(key): value for key, value in values.items()}
 
 
 def _hand_over(task: Task, flags: Sequence[str]) -> tuple[Outcome, ...]:
     request = task.sources.request
+    ledger = task.ledger
     # A job may change what the folder's name is made of; the sweep's own folder is the same for all.
-    shared = [f"hydra.sweep.dir={quote(str(task.sweep_dir))}"] if task.sweep_dir else []
+    shared = [f"hydra.sweep.dir={quote(str(ledger.folder))}"] if ledger else []
     main = hydra.main(config_path=str(shipped("conf")), config_name=request.config_name, version_base="1.3")
     try:
         # Overrides first: argparse takes them in one piece only, and `--info` would swallow one behind it.
-        with serving(task.sources), _as_program([*request.overrides, *shared, *flags]):
+        with serving(task.sources), engines_quiet(), _as_program([*request.overrides, *shared, *flags]):
             main(task)()
     except SystemExit as stop:
         if stop.code not in {None, 0}:
@@ -199,23 +190,23 @@ def _hand_over(task: Task, flags: Sequence[str]) -> tuple[Outcome, ...]:
                 "Hydra cannot use these options", hint="see skilleval eval --hydra-help"
             ) from None
     except KeyboardInterrupt:
-        if task.sweep_dir is None:
+        if ledger is None:
             raise
-        return _interrupted(task.read_outcomes())
+        return _interrupted(ledger.outcomes())
     except BrokenPipeError:
         raise  # whoever read the output of a flag has left
     except FOREIGN as error:
         if _raised_in_job(error):
             raise
         raise config_error(error, task.sources, lambda: known_values(task.sources)) from None
-    return task.read_outcomes()
+    return ledger.outcomes() if ledger else tuple(task.outcomes)
 
 
 def _interrupted(outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
     """Tell how far a sweep came that the user stopped, also where no job was running at that moment."""
-    if any(outcome["exit_code"] == _INTERRUPTED for outcome in outcomes):
+    if any(outcome["exit_code"] == INTERRUPTED for outcome in outcomes):
         return outcomes
-    rest: Outcome = {"job": len(outcomes), "overrides": [], "exit_code": _INTERRUPTED}
+    rest: Outcome = {"job": len(outcomes), "overrides": [], "exit_code": INTERRUPTED}
     return (*outcomes, {**rest, "error": "the sweep was stopped before this job"})
 
 

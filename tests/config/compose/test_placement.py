@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from skilleval.app.sweeps import StoredLedger
 from skilleval.config.compose import Composed, run_hydra
 from skilleval.errors import ConfigError, Problem
 
@@ -110,6 +111,7 @@ def test_a_job_of_a_sweep_is_refused_too(project: Path, user_file: Path) -> None
         lambda composed: {"exit_code": 0, "scorers": list(composed.settings.scorers)},
         project=project,
         user_file=user_file,
+        ledger=lambda folder: StoredLedger(folder=folder),
     )
     assert (wrong["exit_code"], right["exit_code"]) == (2, 0)
     assert "scorers.mine" in wrong["error"]

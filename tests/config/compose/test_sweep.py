@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from hydra.core.singleton import Singleton
 
+from skilleval.app.sweeps import StoredLedger
 from skilleval.config.compose import Composed, quote, run_hydra, sweep
 from skilleval.config.compose.session import read_sources
-from skilleval.config.compose.sweep import Task
+from skilleval.config.compose.task import Task
 from skilleval.config.request import Request
 from skilleval.errors import CatalogError, ConfigError, UsageError
 
@@ -63,8 +64,11 @@ def broken_job(composed: Composed) -> Mapping[str, Any]:
 def run(project: Path, user_file: Path) -> Run:
     """Run Hydra's program in the project."""
 
+    def ledger(folder: Path) -> StoredLedger:
+        return StoredLedger(folder=folder)
+
     def go(*argv: str, call: Callable[[Composed], Mapping[str, Any]] = job) -> tuple[dict[str, Any], ...]:
-        return run_hydra(list(argv), call, project=project, user_file=user_file)
+        return run_hydra(list(argv), call, project=project, user_file=user_file, ledger=ledger)
 
     return go
 
@@ -80,13 +84,13 @@ def test_a_sweep_makes_one_run_a_value(run: Run) -> None:
 
 
 def test_a_sweep_writes_only_into_its_own_folder(run: Run, project: Path) -> None:
-    """Beside the composed config and one outcome a job, a sweep leaves nothing behind."""
+    """Beside its plan and one outcome a job, a sweep leaves nothing behind."""
     (outcome,) = run("-m", "skill_set=examples", "runner.repeats=2")
-    folder = project / "outputs" / "default" / ".sweeps" / outcome["sweep"]
+    folder = project / "outputs" / "default" / outcome["sweep"]
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    assert files == ["jobs/0.json", "multirun.yaml"]
+    assert files == [".lock", f"jobs/{outcome['key']}.json", "sweep.json"]
     assert [path.name for path in project.iterdir()] == ["outputs"]
-    assert json.loads((folder / "jobs" / "0.json").read_text())["exit_code"] == 0
+    assert json.loads((folder / "jobs" / f"{outcome['key']}.json").read_text())["exit_code"] == 0
 
 
 def test_jobs_share_the_sweeps_folder_whatever_they_change(run: Run) -> None:
@@ -175,12 +179,11 @@ def test_an_interrupted_job_ends_the_sweep(run: Run) -> None:
     assert [one["exit_code"] for one in outcomes] == [130]
 
 
-def test_a_job_that_never_ended_counts_as_broken(run: Run, project: Path) -> None:
-    """A job leaves its mark before it starts, so one that vanished has exit code 3; a bug is not hidden."""
-    with pytest.raises(ValueError, match="a bug in default"):
-        run("-m", "skill_set=examples", "runner.repeats=1,2", call=broken_job)
-    marks = sorted(project.glob("outputs/default/.sweeps/*/jobs/*.json"))
-    assert [json.loads(path.read_text())["exit_code"] for path in marks] == [3, 3]
+def test_a_bug_in_a_job_is_that_jobs_end(run: Run) -> None:
+    """What breaks a job is told with its name, with exit code 3, and the other jobs run all the same."""
+    outcomes = run("-m", "skill_set=examples", "runner.repeats=1,2", call=broken_job)
+    assert [one["exit_code"] for one in outcomes] == [3, 3]
+    assert outcomes[1]["error"] == "the job broke: ValueError: a bug in default"
 
 
 def test_without_a_sweep_there_is_one_job(run: Run, project: Path) -> None:
@@ -232,6 +235,25 @@ def test_what_hydra_refuses_is_a_config_error(
     assert sys.argv == before
 
 
+def test_a_sweep_that_is_refused_leaves_nothing_behind(run: Run, project: Path) -> None:
+    """An interval has no values to try one by one; the search that can is named, and `latest` is an older sweep."""
+    with pytest.raises(ConfigError, match="hydra/sweeper=optuna"):
+        run("-m", "skill_set=examples", "runner.timeout_ms=interval(1,2)")
+    assert [path for path in project.rglob("*") if path.is_file()] == []
+
+
+def test_the_sweepers_of_others_have_their_books_too(run: Run) -> None:
+    """Jobs of a sweeper that does not say what it sweeps are told apart by all their overrides."""
+    outcomes = run("-m", "skill_set=examples", "hydra/sweeper=basic", "runner.repeats=1,2")
+    assert [(one["job"], one["state"]) for one in outcomes] == [(0, "done"), (1, "done")]
+    assert outcomes[0]["key"] != outcomes[1]["key"]
+
+
+def test_values_that_are_said_twice_make_one_job(run: Run) -> None:
+    """The same settings are never run twice in one sweep."""
+    assert len(run("-m", "skill_set=examples", "scorer=exact,exact")) == 1
+
+
 def test_an_unknown_flag_is_bad_usage(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     """Flags that Hydra does not have are an error of usage, with its own explanation on stderr."""
     with pytest.raises(UsageError):
@@ -242,7 +264,7 @@ def test_an_unknown_flag_is_bad_usage(run: Run, capsys: pytest.CaptureFixture[st
 def test_the_task_survives_pickling(project: Path, user_file: Path) -> None:
     """Launchers that use other processes can carry what Hydra calls in each job."""
     request = Request(project=project, user_file=user_file, overrides=("scorer=exact",))
-    task = Task(job=job, sources=read_sources(request), sweep_dir=project)
+    task = Task(job=job, sources=read_sources(request), ledger=StoredLedger(folder=project))
     assert pickle.loads(pickle.dumps(task)) == task  # noqa: S301 - our own bytes
 
 
