@@ -20,7 +20,9 @@ skilleval paper 20261130T113330Z-9f86d0 20261130T121500Z-0c11aa --title "Two see
 @click.command(
     "paper", cls=Command, example=_EXAMPLE, short_help="Write a kit for a paper: LaTeX, figures, data."
 )
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", shell_complete=completion.stored_runs)
+@click.argument(
+    "runs", nargs=-1, required=True, metavar="RUN|SWEEP...", shell_complete=completion.stored_runs
+)
 @click.option(
     "--out", type=click.Path(), metavar="DIR", default="paper", show_default=True, help="Where to write."
 )
@@ -43,21 +45,22 @@ skilleval paper 20261130T113330Z-9f86d0 20261130T121500Z-0c11aa --title "Two see
 )
 @common_options
 def paper(common: Common, **options: Any) -> None:
-    """Write a kit for a paper about stored runs. Nothing is run.
+    """Write a kit for a paper about stored runs; a sweep stands for the runs of its jobs. Nothing is run.
 
     Tables and macros of numbers, figures as PDF and SVG, a paragraph on methods, a bibliography, the rows
     themselves, and an article that takes up all of it. Runs on one benchmark count together, as more repeats; each
     benchmark has tables of its own. `skilleval verify DIR` recomputes everything.
     """
     from skilleval.app.paper import write_paper
+    from skilleval.app.sweep_files import with_sweeps
     from skilleval.report.paper.document import Options
 
     asked = Options(
         title=options["title"], baseline=options["baseline"], scorer=options["scorer"], linked=options["link"]
     )
-    written = write_paper(
-        options["runs"], store=Path(options["store"]), out=Path(options["out"]), options=asked
-    )
+    store = Path(options["store"])
+    runs = with_sweeps(options["runs"], store)
+    written = write_paper(runs, store=store, out=Path(options["out"]), options=asked)
     facts = written.kit.facts
     common.screen.document(
         {

@@ -149,3 +149,39 @@ DIFF_FIGURES: dict[str, Topic] = {
     ),
 }
 """The figures of a comparison of two runs."""
+
+SWEEP_FIGURES: dict[str, Topic] = {
+    "effects": Topic(
+        title="Mean at each level",
+        caption=(
+            "Mean of the metric at each level of a setting (point), over the cells that all of its levels have, and "
+            "its interval (line). Whether two levels differ is told by the table of differences, which are paired."
+        ),
+        module="skilleval.figures.effects",
+        needs="mean",
+        part="levels",
+        cuts=True,
+    ),
+    "interaction": Topic(
+        title="Two settings together",
+        caption=(
+            "Mean of the metric at each level of one setting, a line a level of the other, for the largest of the "
+            "interactions. Lines that run in parallel say that neither depends on the other."
+        ),
+        module="skilleval.figures.interaction",
+        needs="mean",
+        part="crossed",
+    ),
+    "parallel": Topic(
+        title="All jobs",
+        caption=(
+            "A line a job, from its settings to the mean of the metric on the last axis, which the colour repeats. "
+            "Lines at one level lie a little apart."
+        ),
+        module="skilleval.figures.parallel",
+        needs="mean",
+        part="jobs",
+        cuts=True,
+    ),
+}
+"""The figures of a sweep."""

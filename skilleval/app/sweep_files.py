@@ -1,0 +1,126 @@
+"""The report of a sweep as files, in every format, in the folder of the sweep or where one wants them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from skilleval.app.kernel import executed
+from skilleval.app.notebooks import NotebookOptions, check_kernel, find_template
+from skilleval.errors import ConfigError, NotebookError, Problem, ResultsError, UsageError
+from skilleval.report.notebook.parameters import parameter_names
+from skilleval.report.notebook.shipped import shipped_template
+from skilleval.report.notebook.template import Template
+from skilleval.report.sweep_document import SweepReport
+from skilleval.report.sweep_notebook import SWEEP, TEMPLATE, render_with
+from skilleval.report.sweep_writers import SWEEP_WRITERS
+from skilleval.results.store import write_text
+from skilleval.results.sweeps import DONE, read_sweep, sweeps
+from skilleval.results.sweeps import SWEEP as SWEEP_FILE
+
+log = logging.getLogger("skilleval.progress")
+
+_STEM = "report"
+
+
+def sweep_paths(formats: Sequence[str], *, folder: Path, output: Path | None) -> dict[str, Path]:
+    """Say which file each format goes to: into the folder of the sweep, another one, or the one file that is named.
+
+    Raises:
+        UsageError: a format is unknown, or one file is named for several formats or for another one.
+    """
+    unknown = [name for name in formats if name not in SWEEP_WRITERS]
+    if unknown:
+        expected = f"one of {', '.join(SWEEP_WRITERS)}"
+        problems = tuple(Problem(where="--format", expected=expected, found=name) for name in unknown)
+        raise UsageError("a sweep has no such format", problems=problems)
+    if output is None or output.is_dir() or not output.suffix:
+        return {name: (output or folder) / f"{_STEM}{SWEEP_WRITERS[name].suffix}" for name in formats}
+    if len(formats) > 1:
+        msg = f"--output {output} names one file, but {len(formats)} formats are asked for"
+        raise UsageError(msg, hint="name a folder")
+    suffix = SWEEP_WRITERS[formats[0]].suffix
+    if output.suffix != suffix:
+        msg = f"--output {output} is no name for a report in {formats[0]}"
+        raise UsageError(msg, hint=f"name a folder, or a file that ends in {suffix}")
+    return {formats[0]: output}
+
+
+def with_sweeps(references: Sequence[str], store: Path) -> tuple[str, ...]:
+    """Put the runs of the jobs that are done in the place of each sweep that is named by its folder or its whole id.
+
+    Raises:
+        ResultsError: a sweep cannot be read, or none of its jobs is done.
+    """
+    ids = {folder.name: folder for folder in sweeps(store)}
+    found: list[str] = []
+    for reference in references:
+        is_folder = (Path(reference) / SWEEP_FILE).is_file()
+        folder = Path(reference) if is_folder else ids.get(reference)
+        found += [reference] if folder is None else _runs(folder)
+    return tuple(found)
+
+
+def _runs(folder: Path) -> list[str]:
+    done = [
+        str(job.run_dir) for job in read_sweep(folder).jobs if job.state == DONE and job.run_dir is not None
+    ]
+    if not done:
+        hint = f"skilleval sweep status {folder}"
+        raise ResultsError(f"no job of the sweep {folder.name} is done", hint=hint)
+    return done
+
+
+def write_sweep_report(
+    report: SweepReport, paths: Mapping[str, Path], *, folder: Path, notebook: NotebookOptions
+) -> None:
+    """Write the report of a sweep in formats of ours; `folder` is that of the sweep.
+
+    A notebook comes last, for it may fail to run: all else is written then.
+
+    Raises:
+        ConfigError: the template of the notebook is unknown or cannot be used.
+        NotebookError: the notebook could not be executed; it is on disk all the same.
+        WriteError: a file could not be written.
+    """
+    for name in sorted(paths, key=lambda one: SWEEP_WRITERS[one].reads_rows):
+        if SWEEP_WRITERS[name].reads_rows:
+            _write_notebook(report, paths[name], folder=folder, options=notebook)
+        else:
+            write_text(paths[name], SWEEP_WRITERS[name].render(report))
+
+
+def _write_notebook(report: SweepReport, path: Path, *, folder: Path, options: NotebookOptions) -> None:
+    chosen = options.template
+    template = shipped_template(TEMPLATE) if chosen is None else find_template(chosen, options.folders)
+    _check(template)
+    check_kernel(options)
+    seen = Path(os.path.relpath(folder.resolve(), path.resolve().parent)).as_posix()
+    text = render_with(report, template, folder=seen)
+    write_text(path, text)
+    if not options.execute:
+        return
+    try:
+        done = executed(text, folder=path.resolve().parent, watch=_tell)
+    except NotebookError as error:
+        error.hint = " ".join(filter(None, (error.hint, f"{path} is there, without outputs")))
+        raise
+    write_text(path, done)
+
+
+def _tell(number: int, n: int, name: str) -> None:
+    log.info("notebook: cell %d of %d (%s)", number, n, name)
+
+
+def _check(template: Template) -> None:
+    """Refuse a template of a run for a sweep.
+
+    Raises:
+        ConfigError: it lacks the place of the sweep.
+    """
+    if SWEEP in parameter_names(template):
+        return
+    problem = Problem(where=template.where, key="parameters", expected=SWEEP, found="not there")
+    raise ConfigError(f"the template {template.name} is for another kind of notebook", problems=(problem,))
