@@ -13,6 +13,7 @@ from skilleval.config.settings import Settings
 from skilleval.domain import Benchmark, Trial
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.results.find import LATEST, find_run
+from skilleval.results.places import local_place
 from skilleval.results.schema import TRIALS
 from skilleval.results.store import scan_table
 from skilleval.scorers.base import Scorer
@@ -56,18 +57,17 @@ class Plan:
         shards = self.shards(self.ids)
         return tuple(one for one, at in zip(self.trials, shards, strict=True) if at == self.shard)
 
+    @property
+    def place(self) -> dict[str, int]:
+        """Which shard runs here, of how many, and how many trials all of them have."""
+        return {"n_trials": len(self.trials), "shards": self.n_shards, "shard": self.shard}
+
     def facts(self) -> dict[str, Any]:
         """Describe the plan as a manifest tells it: which shard of which plan a run is."""
         balanced = None
         if self.durations is not None:
             balanced = {"run_id": self.durations.source, "digest": self.durations.digest}
-        return {
-            "digest": self.digest(self.ids),
-            "n_trials": len(self.trials),
-            "shards": self.n_shards,
-            "shard": self.shard,
-            "durations": balanced,
-        }
+        return {"digest": self.digest(self.ids), **self.place, "durations": balanced}
 
 
 def build_plan(
@@ -86,7 +86,7 @@ def build_plan(
         trials=trials,
         asked=asked,
         more=(
-            [[name, *_judging(scorers[name])] for name in sorted(scorers)],
+            [[name, *judging(scorers[name])] for name in sorted(scorers)],
             settings.runner.latency,
             list(settings.privacy.redact),
             judged_by(benchmark),
@@ -102,7 +102,8 @@ def judged_by(benchmark: Benchmark) -> list[Any]:
     return [benchmark.digest, benchmark.scoring_method, [[task.id, task.weight] for task in benchmark.tasks]]
 
 
-def _judging(scorer: Scorer) -> tuple[str, str, dict[str, Any]]:
+def judging(scorer: Scorer) -> tuple[str, str, dict[str, Any]]:
+    """Name all that makes a scorer judge otherwise: its kind, its version, its options."""
     info = scorer.info
     return info.kind, info.version, without_places(scorer, info.options)
 
@@ -122,7 +123,7 @@ def _durations(settings: Settings) -> Durations | None:
         problem = Problem(where="config", key="plan.durations", expected="one certain run", found=LATEST)
         hint = "name the run: shards that start at different times would find different ones"
         raise UsageError("shards must agree on their durations", problems=(problem,), hint=hint)
-    folder = find_run(named, Path(settings.paths.store or settings.paths.output_dir))
+    folder = find_run(named, local_place(settings.paths.store or settings.paths.output_dir))
     manifest = settled(folder)
     rows = call_durations(scan_table(folder, TRIALS)).select(*CALL, "mean_us").collect()
     if rows.is_empty():
@@ -130,16 +131,3 @@ def _durations(settings: Settings) -> Durations | None:
         raise ResultsError(msg, hint="name another run with plan.durations, or leave it out")
     means = {(task, skill, mode): mean for task, skill, mode, mean in rows.iter_rows()}
     return Durations(source=str(manifest["run_id"]), mean_us=means)
-
-
-def is_shard(manifest: Mapping[str, Any]) -> bool:
-    """Say whether a run is one shard of several, so that nothing can be said of the whole by it alone."""
-    return int((manifest.get("plan") or {}).get("shards", 1)) > 1
-
-
-def shard_remark(plan: Mapping[str, Any], n_here: int) -> str:
-    """Say which part of a plan runs here; `plan` is what the manifest says of it."""
-    place = f"shard {plan['shard']} of {plan['shards']} (the first is 0)"
-    if not n_here:
-        return f"{place}: none of the {plan['n_trials']:,} trials of the plan falls to it"
-    return f"{place}: {n_here:,} of {plan['n_trials']:,} trials; `skilleval merge` joins all shards"
