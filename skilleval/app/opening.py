@@ -18,6 +18,7 @@ from skilleval.app.resume import Left, StoredRun, check_plan, left_of, plan_dige
 from skilleval.clock import Clock
 from skilleval.provenance import new_run_id
 from skilleval.results.locks import RunLock
+from skilleval.results.places import local_place
 from skilleval.results.store import compact, create_run, remove_stillborn, write_manifest
 
 log = logging.getLogger(__name__)
@@ -61,9 +62,9 @@ class OpenRun:
 
 
 def results_root(prepared: Prepared) -> Path:
-    """Give the folder in which runs of these settings are stored."""
+    """Give the folder in which runs of these settings are written; that of an object store is in the spool."""
     paths = prepared.settings.paths
-    return Path(paths.store or paths.output_dir)
+    return local_place(paths.store or paths.output_dir)
 
 
 def open_run(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from skilleval.errors import ResultsError
+from skilleval.results.places import fetch_run, fetch_runs, is_elsewhere, local_place, shown_place
 from skilleval.results.store import MANIFEST
 
 LATEST = "latest"
@@ -16,10 +18,16 @@ _ONLY_COMPARED = "`previous` is a baseline, which diff and gate know: here a run
 def runs(root: Path) -> tuple[Path, ...]:
     """Give the folders of all runs below a root (itself, or up to two levels down), oldest first.
 
-    Run ids begin with the second of their UTC start; within a second the age of the manifest decides.
+    Run ids begin with the second of their UTC start; within a second the age of the manifest decides. Of runs on an
+    object store the manifests are fetched, and their folders are those of the spool.
+
+    Raises:
+        ResultsError: the object store cannot be read.
     """
+    root = local_place(root)
+    gone = fetch_runs(root) or frozenset()
     found = {path.parent for pattern in ("", "*/", "*/*/") for path in root.glob(f"{pattern}{MANIFEST}")}
-    return tuple(sorted(found, key=_age))
+    return tuple(sorted(found - gone, key=_age))
 
 
 def _age(folder: Path) -> tuple[str, int, str]:
@@ -27,16 +35,28 @@ def _age(folder: Path) -> tuple[str, int, str]:
 
 
 def find_run(reference: str, root: Path) -> Path:
-    """Find one run.
+    """Find one run; one on an object store is fetched into the spool.
 
     Raises:
         ResultsError: nothing fits, more than one run does, or the folder lost its manifest.
     """
-    as_path = Path(reference)
+    as_path = local_place(reference)
+    fetch_run(as_path, is_renewed=True)
     if (as_path / MANIFEST).is_file():
         return as_path
     _refuse_remains(as_path)
+    if is_elsewhere(reference):
+        msg = f"{shown_place(as_path)} is no run: it has no {MANIFEST}"
+        raise ResultsError(
+            msg, hint="what was not sent to its end is no run yet: skilleval push, where it ran"
+        )
     stored = runs(root)
+    folder = _chosen(reference, stored, shown_place(local_place(root)))
+    fetch_run(folder)
+    return folder
+
+
+def _chosen(reference: str, stored: Sequence[Path], root: str) -> Path:
     if not stored:
         msg = f"no run is stored below {root}"
         raise ResultsError(msg, hint="run `skilleval demo`, or name the folder with --store")

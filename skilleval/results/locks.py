@@ -5,11 +5,12 @@ The lock is held on a file of its own in the run's folder, because every other f
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +21,8 @@ LOCK = ".lock"
 _PATIENCE_S = 0.3
 """A reader that asks whether a run is live holds its lock for an instant."""
 _PAUSE_S = 0.02
+_NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
+"""What a file system answers that knows no locks, e.g. a network one that was mounted without them."""
 
 
 class RunLock:
@@ -98,6 +101,14 @@ def _locked(fd: int, kind: int) -> bool:
         fcntl.flock(fd, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        msg = f"the file system of this folder has no locks: {error.strerror}"
+        hint = (
+            "two processes could write one run: choose a folder on a local disk, or mount this one with locks"
+        )
+        raise WriteError(msg, hint=hint) from None
     return True
 
 
@@ -116,12 +127,14 @@ def maybe_locked(folder: Path) -> Iterator[bool]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Say whether anybody holds the lock of a run, this process included."""
+    """Say whether anybody holds the lock of a run, this process included; nobody can where there are no locks."""
     try:
         fd = os.open(folder / LOCK, os.O_RDONLY)
     except OSError:
         return False
     try:
-        return not _locked(fd, fcntl.LOCK_SH)
+        with suppress(WriteError):
+            return not _locked(fd, fcntl.LOCK_SH)
     finally:
         os.close(fd)
+    return False

@@ -16,6 +16,7 @@ from skilleval.results.store.folders import (
     write_manifest,
     write_text,
 )
+from skilleval.results.store.joining import join_tables
 from skilleval.results.store.parts import scan_table
 from skilleval.results.store.statuses import read_statuses, read_unjudged, read_unmeasured
 
@@ -25,6 +26,7 @@ __all__ = [
     "compact",
     "create_run",
     "is_live",
+    "join_tables",
     "journal_path",
     "read_manifest",
     "read_statuses",

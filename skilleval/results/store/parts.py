@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
@@ -37,6 +37,27 @@ def write_parts(paths: Mapping[str, Path], chunks: Iterable[Mapping[str, pl.Data
         for frames in chunks:
             for name, table in TABLES.items():
                 writers[name].write_table(_arrow(table, checked(table, frames[name])))
+
+
+def write_part(path: Path, table: Table, frames: Iterable[pl.DataFrame]) -> int:
+    """Write a part of one table from frames of rows, and count them; every value is checked against the contract.
+
+    Raises:
+        ResultsError: a value breaks the contract.
+    """
+    n = 0
+    with pq.ParquetWriter(path, _arrow_schema(table), compression=_COMPRESSION) as writer:
+        for frame in frames:
+            writer.write_table(_arrow(table, checked(table, frame)))
+            n += frame.height
+    return n
+
+
+def read_batches(part: Path, n_rows: int) -> Iterator[pl.DataFrame]:
+    """Read a part a few rows at a time, so that memory does not grow with it."""
+    with pq.ParquetFile(part) as source:
+        for batch in source.iter_batches(batch_size=n_rows):
+            yield pl.DataFrame(pl.from_arrow(batch))
 
 
 def holds_any(part: Path, trial_ids: pl.Series) -> bool:
