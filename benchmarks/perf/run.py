@@ -12,9 +12,10 @@ import containers
 import judged
 import loopback
 import memory
-import reports
+import report_pages
 import spawn
 import startup
+import sweeps
 import throughput
 import worker
 import writing
@@ -37,7 +38,8 @@ def main() -> None:
         judged,
         containers,
         analytics,
-        reports,
+        report_pages,
+        sweeps,
         memory,
     ):
         for row in part.rows(quick=quick):
