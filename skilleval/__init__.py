@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         Comparison,
         Run,
         SkillevalError,
+        SweepFrames,
         agreement,
         chart,
         compare,
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
         scan_runs,
         select,
         summary,
+        sweep_frame,
+        sweep_frames,
         uplift,
         uplift_cases,
     )
@@ -27,6 +30,7 @@ __all__ = [
     "Comparison",
     "Run",
     "SkillevalError",
+    "SweepFrames",
     "__version__",
     "agreement",
     "chart",
@@ -37,6 +41,8 @@ __all__ = [
     "scan_runs",
     "select",
     "summary",
+    "sweep_frame",
+    "sweep_frames",
     "uplift",
     "uplift_cases",
 ]

@@ -68,11 +68,13 @@ def run_exit_code(  # noqa: PLR0913 - keywords: each is a fact of its own
     n_judge_errors: int = 0,
     is_spent: bool = False,
     n_failed_checks: int = 0,
+    is_share: bool = False,
 ) -> ExitCode:
     """Give the exit code of a run from the number of trials by status and the completion rates by scorer.
 
     `n_judge_errors` checks have no verdict because the judge failed; `is_spent` says that a budget ended the run;
-    `n_failed_checks` counts the rows that a rule of the gate refused.
+    `n_failed_checks` counts the rows that a rule of the gate refused. `is_share` says that these are but a part of the
+    trials of a plan, so that nothing follows for the whole: then only what kept trials from running counts.
     """
     n_trials = sum(statuses.values())
     n_infrastructure = sum(n for status, n in statuses.items() if Status(status).is_infrastructure)
@@ -83,10 +85,9 @@ def run_exit_code(  # noqa: PLR0913 - keywords: each is a fact of its own
         ExitCode.BUDGET_SPENT: is_spent,
         ExitCode.INFRASTRUCTURE: n_infrastructure > 0
         or n_judge_errors > 0
-        or nothing_ran
-        or (gate.fail_on_error and n_skill_errors > 0),
-        ExitCode.NOTHING_EVALUATED: n_graded == 0,
-        ExitCode.GATE_NOT_MET: not gate.is_met(completion_rates)
-        or (gate.exit_on_fail and n_failed_checks > 0),
+        or (not is_share and (nothing_ran or (gate.fail_on_error and n_skill_errors > 0))),
+        ExitCode.NOTHING_EVALUATED: not is_share and n_graded == 0,
+        ExitCode.GATE_NOT_MET: not is_share
+        and (not gate.is_met(completion_rates) or (gate.exit_on_fail and n_failed_checks > 0)),
     }
     return first_of(code for code, applies in codes.items() if applies)

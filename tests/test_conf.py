@@ -13,7 +13,9 @@ from skilleval.config.shipped import shipped
 _CONF = shipped("conf")
 _FILES = sorted(_CONF.rglob("*.yaml"))
 _OPTIONS = [
-    path for path in _FILES if path.parent != _CONF and path.parent.name not in {"hydra", "experiment"}
+    path
+    for path in _FILES
+    if path.parent != _CONF and path.relative_to(_CONF).parts[0] not in {"hydra", "experiment"}
 ]
 _EXPERIMENTS = sorted((_CONF / "experiment").glob("*.yaml"))
 _GIVEN = {

@@ -97,3 +97,23 @@ def test_a_failed_rule_closes_a_gate_that_decides() -> None:
     assert ended(CLOSED, 0) is ExitCode.OK
     assert ended(OPEN, 1) is ExitCode.OK
     assert ended(CLOSED, 1, provider_error=1) is ExitCode.INFRASTRUCTURE
+
+
+def test_a_share_of_a_plan_says_nothing_of_the_whole() -> None:
+    """Gates, and that nothing ran or could be graded, are about all trials; what kept trials from running is not."""
+    gate = Gate(min_completion=1.0, exit_on_fail=True, fail_on_error=True)
+
+    def code(statuses: dict[str, int], **more: bool) -> ExitCode:
+        return run_exit_code(
+            statuses=statuses,
+            n_graded=0,
+            completion_rates=[0.0],
+            gate=gate,
+            interrupted=more.get("interrupted", False),
+            n_failed_checks=1,
+            is_share=True,
+        )
+
+    assert code({}) is code({"timeout": 2}) is ExitCode.OK
+    assert code({"completed": 1, "provider_error": 1}) is ExitCode.INFRASTRUCTURE
+    assert code({"completed": 1}, interrupted=True) is ExitCode.INTERRUPTED

@@ -70,6 +70,7 @@ class ReplayAdapter:
 
     Options = ReplayOptions
     kind = "replay"
+    places = ("path",)
 
     def __init__(self, options: ReplayOptions, _sandbox: Sandbox | None = None) -> None:
         # All adapters are built alike; this one starts nothing.

@@ -40,8 +40,10 @@ from skilleval.report.distributions_part import distributions_part, fronts_part
 from skilleval.report.document import Report
 from skilleval.report.gates import with_gate
 from skilleval.report.uplift import ArmFrames
+from skilleval.results.places import fetch_run
 from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES
 from skilleval.results.store import MANIFEST, compact, is_live, read_manifest, scan_table
+from skilleval.sharding import is_shard
 
 _FAILURES_SHOWN = 200
 _RESAMPLES = 10_000  # of runs that did not say
@@ -89,7 +91,7 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
         summary=rows,
         matrix=matrix,
         failures=failures,
-        gate=manifest["config"]["gate"],
+        gate=_gate(manifest),
         slices=slices,
         reused=_reused(trials),
         arms=arm_frames(trials, scores, scan_table(folder, JUDGEMENTS), spec),
@@ -102,8 +104,14 @@ def _report(folder: Path, manifest: Mapping[str, Any]) -> Report:
         fronts=fronts_part(fronts(rows, measured)),
         details=shown_trials(trials, tries, scores, limit=limit),
     )
-    rules = rules_of(manifest["config"]["gate"], where=str(folder / MANIFEST))
+    rules = rules_of(_gate(manifest), where=str(folder / MANIFEST))
     return with_gate(report, gate_checks(rules, Gated(rows=Rows(trials=trials, scores=scores), spec=spec)))
+
+
+def _gate(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give the gate that a run is held against: a shard has none, for a gate is about the whole."""
+    gate: Mapping[str, Any] = manifest["config"]["gate"]
+    return {} if is_shard(manifest) else gate
 
 
 def arm_frames(
@@ -134,6 +142,7 @@ def settled(folder: Path) -> dict[str, Any]:
     Raises:
         ResultsError: a live process is still writing the run.
     """
+    fetch_run(folder)
     manifest = read_manifest(folder)
     compact(folder)
     patience = time.monotonic() + _PATIENCE_S

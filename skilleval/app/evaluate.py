@@ -14,13 +14,14 @@ from skilleval.app.manifest import finished_manifest
 from skilleval.app.notebooks import NotebookOptions, write_notebook
 from skilleval.app.opening import OpenRun, open_run
 from skilleval.app.prepare import Prepared
+from skilleval.app.pushing import send
 from skilleval.app.recordings import FirstOf, awaiting_judge
 from skilleval.app.reuse import past_of, remember
 from skilleval.app.serial import SERIAL, measure_serially, unmeasured
 from skilleval.app.spending import judge_errors, spent
 from skilleval.app.stopping import until_stopped
 from skilleval.clock import Clock
-from skilleval.config.settings import ReportSettings
+from skilleval.config.settings import ReportSettings, Settings
 from skilleval.errors import NotebookError
 from skilleval.outcome import ExitCode, Gate, first_of, run_exit_code
 from skilleval.registry import part
@@ -29,12 +30,14 @@ from skilleval.report.document import Report
 from skilleval.report.standing import gate_rate
 from skilleval.report.uplift import is_gated
 from skilleval.results.journal import Journal
+from skilleval.results.places import address_of, local_place
 from skilleval.results.redaction import Redactor
 from skilleval.results.rows import RowBuilder
 from skilleval.results.schema import TABLES
 from skilleval.results.store import compact, journal_path, write_manifest, write_text
 from skilleval.runner import Observer, Past, Runner, RunnerOptions, Sink
 from skilleval.scorers.panel import Panel
+from skilleval.sharding import is_shard
 
 log = logging.getLogger(__name__)
 
@@ -57,12 +60,19 @@ class Outcome:
         ]
         return [*reports, *(("rows", self.folder / name) for name in TABLES)]
 
+    @property
+    def address(self) -> str | None:
+        """Where the run is on an object store; null for one that is kept in its folder alone."""
+        address = address_of(self.folder)
+        return None if address is None else str(address)
+
     def facts(self) -> dict[str, Any]:
         """Give the outcome as JSON: the one document of `--json`."""
         return {
             "exit_code": int(self.exit_code),
             "run_id": self.run_id,
             "run_dir": str(self.folder),
+            "address": self.address,
             "tables": {name: str(self.folder / name) for name in TABLES},
             "reports": {name: str(path) for name, path in self.reports.items()},
             "statuses": dict(self.statuses),
@@ -119,7 +129,7 @@ def _run_and_report(prepared: Prepared, run: OpenRun, observe: Observer, past: P
         statuses=trials_by_status(run.folder),
         n_judge_errors=judge_errors(run.folder),
         loads=loads(run.folder),
-        ended_at=clock.utc() if journals else run.ended_at or last_end(run.folder),
+        ended_at=clock.utc() if journals or run.before is None else run.ended_at or last_end(run.folder),
         interrupted=interrupted or prepared.models.meter.has_stopped,
         stopped_by=prepared.models.meter.reason if prepared.models.meter.has_stopped else None,
     )
@@ -127,7 +137,7 @@ def _run_and_report(prepared: Prepared, run: OpenRun, observe: Observer, past: P
     if prepared.settings.privacy.redact and manifest["privacy"]["n_redacted"] == 0:
         log.warning("no pattern of privacy.redact matched anything: check how it is quoted")
     remember(prepared.composed, run.folder, manifest, now=clock.utc())
-    return _outcome(prepared, run.folder, manifest)
+    return conclude(prepared.settings, run.folder, manifest)
 
 
 def _run(
@@ -223,12 +233,15 @@ async def closing(prepared: Prepared, work: Awaitable[None]) -> None:
                 log.warning("%s could not be closed: %s: %s", name, type(end).__name__, end)
 
 
-def _outcome(prepared: Prepared, folder: Path, manifest: Mapping[str, Any]) -> Outcome:
-    """Analyse, report, and write the exit code into the manifest."""
+def conclude(settings: Settings, folder: Path, manifest: Mapping[str, Any]) -> Outcome:
+    """Analyse, report, write the exit code into the manifest, and send it all where results are kept elsewhere.
+
+    Raises:
+        WriteError: something cannot be written, or was not sent.
+    """
     report = analyse(folder)
-    settings = prepared.settings
     # A run that is gone on with may have been found from elsewhere; without a store of its own it is one folder.
-    place = Path(settings.paths.output_dir) / folder.name if settings.paths.store else folder
+    place = local_place(settings.paths.output_dir) / folder.name if settings.paths.store else folder
     reports, could_write = _written(report, place, folder, settings.report)
     statuses = manifest["counts"]["by_status"]
     compared = bool(report.uplift)
@@ -241,9 +254,11 @@ def _outcome(prepared: Prepared, folder: Path, manifest: Mapping[str, Any]) -> O
         n_judge_errors=judge_errors(folder),
         is_spent=manifest["stopped_by"] is not None,
         n_failed_checks=sum(check.failed for check in report.gates),
+        is_share=is_shard(manifest),
     )
     code = first_of([code, could_write])
     write_manifest(folder, {**manifest, "exit_code": int(code)})
+    send(folder)
     return Outcome(
         exit_code=code,
         run_id=folder.name,

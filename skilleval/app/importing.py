@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skilleval.app.analyse import trials_by_status
+from skilleval.app.pushing import send
 from skilleval.catalog.benchmarks import find_benchmark
 from skilleval.catalog.read import read_catalog
 from skilleval.clock import Clock
@@ -30,6 +31,7 @@ from skilleval.results.importers.base import (
 from skilleval.results.importers.files import digest
 from skilleval.results.importers.lines import check_distinct, lines
 from skilleval.results.locks import RunLock
+from skilleval.results.places import local_place
 from skilleval.results.redaction import Redactor
 from skilleval.results.rows import storable
 from skilleval.results.schema import SCHEMA_VERSION
@@ -236,7 +238,7 @@ def _written(run: ImportedRun, about: Mapping[str, Any], composed: Composed, com
     # A run is found by its age, and its age is that of its trials where it is known.
     run_id = new_run_id(run.started_at or run.ended_at or now)
     manifest = _manifest(run, about, composed, run_id=run_id, command=command, now=now)
-    folder = create_run(Path(paths.store or paths.output_dir), run_id)
+    folder = create_run(local_place(paths.store or paths.output_dir), run_id)
     with ExitStack() as on_failure:
         on_failure.callback(shutil.rmtree, folder, ignore_errors=True)
         lock = RunLock(folder)
@@ -253,6 +255,7 @@ def _written(run: ImportedRun, about: Mapping[str, Any], composed: Composed, com
         write_manifest(folder, manifest)
         lock.release()
         on_failure.pop_all()
+    send(folder)
     return ImportedFolder(folder=folder, manifest=manifest)
 
 

@@ -47,6 +47,7 @@ def first_manifest(
         "seeds": {"runner": settings.runner.seed},
         "n_planned": len(prepared.trials),
         "plan_digest": plan_digest,
+        "plan": None if prepared.plan is None else prepared.plan.facts(),
         "started_at": _utc(started_at),
         "resumes": [],
         **_UNFINISHED,

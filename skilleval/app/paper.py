@@ -67,15 +67,15 @@ def write_paper(references: Sequence[str], *, store: Path, out: Path, options: O
 @contextmanager
 def _whole(out: Path, *, is_new: bool) -> Iterator[None]:
     """Leave nothing of a new kit whose writing was broken off: half of one would be refused as something else."""
-    existed = out.exists()
+    existed, is_whole = out.exists(), False
     try:
         yield
-    except BaseException:  # also Ctrl-C
-        if is_new:
+        is_whole = True
+    finally:  # also on Ctrl-C
+        if is_new and not is_whole:
             shutil.rmtree(out, ignore_errors=True)
             if existed:
                 out.mkdir(exist_ok=True)
-        raise
 
 
 def read_paper(places: Sequence[tuple[Path, str]], *, options: Options) -> Paper:

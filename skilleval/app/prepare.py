@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ from skilleval.app.parts import (
     get_images_ready,
     sandbox_facts,
 )
+from skilleval.app.planning import Plan, build_plan, without_places
+from skilleval.app.pushing import check_places
 from skilleval.app.runnable import runnable
 from skilleval.catalog.benchmarks import BenchmarkReading, find_benchmark, read_tasks
 from skilleval.catalog.evals import EVALS, read_evals
@@ -34,10 +36,12 @@ from skilleval.errors import AdapterError, UsageError
 from skilleval.plan import PlannedSkill, PlanOptions, build_trials, longest_duration_s, n_cells
 from skilleval.registry import part
 from skilleval.report import WRITERS
+from skilleval.results.places import local_place
 from skilleval.results.redaction import Redactor
 from skilleval.results.store import check_root
 from skilleval.sandboxes.base import NETWORK, Sandbox
 from skilleval.scorers.base import Scorer
+from skilleval.sharding import shard_remark
 
 CHAT = "chat"
 NO_SANDBOX = "none"
@@ -46,7 +50,11 @@ _MAX_TRIALS = 5_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A run that is ready to start. `warnings` are what a user must know before the first trial."""
+    """A run that is ready to start. `warnings` are what a user must know before the first trial.
+
+    `trials` are those that run here: all of the `plan`, or one shard of it. The plan is null where attempts of a
+    stored run are scored again.
+    """
 
     composed: Composed
     skills: tuple[Skill, ...]
@@ -59,6 +67,7 @@ class Prepared:
     redactor: Redactor
     warnings: tuple[str, ...]
     notices: tuple[str, ...]
+    plan: Plan | None = None
 
     @property
     def settings(self) -> Settings:
@@ -117,8 +126,11 @@ def prepare(composed: Composed, *, is_to_run: bool = True, builds: bool = True) 
         _check_all(skills, adapters, models, settings)
     entries = arms(skills, settings)
     planned = [_planned(skill, mode, settings, sandbox, adapters) for skill, mode in entries]
-    trials = _trials(planned, reading.benchmark, settings)
-    labelled = with_labels(scorers, trials, reading.benchmark)
+    asked = {one.condition.condition_id: _asked(one, settings, adapters) for one in planned}
+    whole = _trials(planned, reading.benchmark, settings)
+    plan = build_plan(whole, asked, settings, scorers, reading.benchmark)
+    trials = plan.share
+    labelled = with_labels(scorers, whole, reading.benchmark)
     return Prepared(
         composed=composed,
         skills=skills,
@@ -130,21 +142,32 @@ def prepare(composed: Composed, *, is_to_run: bool = True, builds: bool = True) 
         models=models,
         redactor=build_redactor(settings, skills),
         warnings=(
-            *sandbox.warnings,
-            *unset_variables(settings),
+            *_about_machine(settings, sandbox, plan, n_here=len(trials)),
             *_unguarded_servers(skills, settings, sandbox),
-            *absent,
-            *(f"left out: {problem}" for problem in catalog.problems),
-            *unchanged(entries),
+            *_about_skills(catalog, absent, entries),
             *unjudged_tasks(reading.benchmark, scorers),
             *labelled.warnings,
         ),
-        notices=(
-            *catalog.notices,
-            *reading.notices,
-            *(f"{name}: its image is to be built" for name in to_build),
-        ),
+        notices=(*catalog.notices, *reading.notices, *_about_images(to_build)),
+        plan=plan,
     )
+
+
+def _about_machine(settings: Settings, sandbox: Sandbox, plan: Plan, *, n_here: int) -> list[str]:
+    """Warn of what is no fault of any skill: a part of the plan only, a weak sandbox, variables that are not set."""
+    shard = [shard_remark(plan.place, n_here)] if plan.n_shards > 1 else []
+    return [*shard, *sandbox.warnings, *unset_variables(settings)]
+
+
+def _about_skills(
+    catalog: Catalog, absent: Sequence[str], entries: Sequence[tuple[Skill, Mode]]
+) -> list[str]:
+    """Warn of skills that are left out, and of editions that are the same."""
+    return [*absent, *(f"left out: {problem}" for problem in catalog.problems), *unchanged(entries)]
+
+
+def _about_images(to_build: Sequence[str]) -> list[str]:
+    return [f"{name}: its image is to be built" for name in to_build]
 
 
 def _check_writing(settings: Settings) -> None:
@@ -153,7 +176,8 @@ def _check_writing(settings: Settings) -> None:
         part(WRITERS, name, key="report.formats", group="writers")
     check_notebooks(settings.report.formats, NotebookOptions.of(settings.report))
     for root in {settings.paths.output_dir, settings.paths.store or settings.paths.output_dir}:
-        check_root(Path(root))
+        check_root(local_place(root))
+    check_places(settings.paths)
 
 
 def _trials(planned: Sequence[PlannedSkill], benchmark: Benchmark, settings: Settings) -> tuple[Trial, ...]:
@@ -224,7 +248,10 @@ def _hidden(settings: Settings, benchmark: Benchmark) -> tuple[Path, ...]:
     """Name what no skill may see, even where it lies inside the skill's folder: results, and what is expected."""
     paths = settings.paths
     named = (paths.output_dir, paths.store, paths.cache, settings.benchmark.data)
-    return (*(Path(path).absolute() for path in named if path is not None), benchmark.source.absolute())
+    return (
+        *(local_place(path).absolute() for path in named if path is not None),
+        benchmark.source.absolute(),
+    )
 
 
 def _unguarded_servers(skills: Sequence[Skill], settings: Settings, sandbox: Sandbox) -> list[str]:
@@ -255,8 +282,7 @@ def _planned(
     if kind == CHAT:
         return PlannedSkill(skill=skill, condition=_chat_condition(skill, mode, settings, adapters[kind]))
     options = (
-        dict(adapter_options(settings.adapter, kind)),
-        dict(settings.sandbox.options),
+        *_options(kind, settings, adapters[kind]),
         sorted(sandbox.guarantees),
         *([images] if (images := sandbox_facts(sandbox).get("images")) else []),
     )
@@ -270,6 +296,21 @@ def _planned(
         isolation=isolation(adapters[kind]),
     )
     return PlannedSkill(skill=skill, condition=condition)
+
+
+def _options(kind: str, settings: Settings, adapter: Adapter) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give what adapter and sandbox were told, wherever the files lie that it names."""
+    told = without_places(adapter, adapter_options(settings.adapter, kind))
+    return told, dict(settings.sandbox.options)
+
+
+def _asked(one: PlannedSkill, settings: Settings, adapters: Mapping[str, Adapter]) -> str:
+    """Hash a condition without what the sandbox of this machine happens to enforce."""
+    condition = one.condition
+    if condition.adapter == CHAT:
+        return condition.condition_id
+    options = _options(condition.adapter, settings, adapters[condition.adapter])
+    return replace(condition, options_digest=content_hash(*options)).condition_id
 
 
 def _chat_condition(skill: Skill, mode: Mode, settings: Settings, adapter: Adapter) -> Condition:

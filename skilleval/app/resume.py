@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from skilleval.app.planning import judged_by, judging
 from skilleval.app.prepare import Prepared
 from skilleval.app.serial import SERIAL, unmeasured
 from skilleval.config.compose import Composed, StoredConfig, compose_stored
 from skilleval.config.trees import covers, leaves
-from skilleval.domain import Benchmark, Status, Trial, canonical_json, content_hash
+from skilleval.domain import Status, Trial, canonical_json, content_hash
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.results.find import find_run, runs
 from skilleval.results.locks import RunLock, is_locked
@@ -23,7 +24,7 @@ from skilleval.results.store import MANIFEST, read_manifest, read_statuses, read
 _SHOWN = 10
 _OF_RUNNER = ("repeats", "seed", "timeout_ms", "isolation", "latency")
 _SHAPING = (
-    *("skill_set", "benchmark", "adapter", "scorers", "sandbox", "privacy"),
+    *("skill_set", "benchmark", "adapter", "scorers", "sandbox", "privacy", "plan"),
     *(f"runner.{name}" for name in _OF_RUNNER),
 )
 """Settings that may change what is run or what is stored of it."""
@@ -145,18 +146,13 @@ def plan_digest(prepared: Prepared) -> str:
     settings = prepared.settings
     digest.update(
         content_hash(
-            [[name, *_scorer(prepared, name).values()] for name in sorted(prepared.scorers)],
+            [[name, *judging(prepared.scorers[name])] for name in sorted(prepared.scorers)],
             settings.runner.latency,
             list(settings.privacy.redact),
-            _judged_by(prepared.benchmark),
+            judged_by(prepared.benchmark),
         ).encode()
     )
     return digest.hexdigest()[:32]
-
-
-def _judged_by(benchmark: Benchmark) -> list[Any]:
-    """Name all that makes another judgement of the same outputs; the digest covers files that tasks name."""
-    return [benchmark.digest, benchmark.scoring_method, [[task.id, task.weight] for task in benchmark.tasks]]
 
 
 def _scorer(prepared: Prepared, name: str) -> dict[str, Any]:
@@ -173,7 +169,9 @@ def check_plan(prepared: Prepared, stored: StoredRun) -> None:
     before = stored.manifest.get("plan_digest")
     if before is None:
         msg = f"{stored.folder} cannot be gone on with: it does not say what was planned"
-        raise UsageError(msg, hint="it was scored from stored attempts, or an older skilleval wrote it")
+        raise UsageError(
+            msg, hint="it was merged or scored from stored attempts, or an older skilleval wrote it"
+        )
     if before != plan_digest(prepared):
         problems = tuple(_differences(prepared, stored.manifest))[:_SHOWN]
         msg = f"{stored.folder} cannot be gone on with: its plan is another one now"

@@ -12,6 +12,7 @@ import polars as pl
 from skilleval.app.slicing import at
 from skilleval.errors import ResultsError
 from skilleval.results.find import find_run, runs
+from skilleval.results.places import is_elsewhere, local_place
 from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES, Table
 from skilleval.results.store import compact, read_manifest, scan_table
 
@@ -114,8 +115,8 @@ def scan_runs(path: str | Path = "outputs") -> pl.LazyFrame:
     Raises:
         ResultsError: there is no such folder.
     """
-    root = Path(path)
-    if not root.is_dir():
+    root = local_place(path)
+    if not root.is_dir() and not is_elsewhere(path):
         msg = f"there is no folder {root}"
         raise ResultsError(msg, hint="name the folder of stored runs, e.g. outputs")
     rows = [row for folder in runs(root) if (row := _facts(folder)) is not None]

@@ -16,6 +16,7 @@ from skilleval.app.models import build_models
 from skilleval.app.notebooks import NotebookOptions, check_notebooks
 from skilleval.app.parts import build_sandbox, build_scorers
 from skilleval.app.prepare import Prepared, read_benchmark, read_skills, unjudged_tasks, wants_instructions
+from skilleval.app.pushing import check_places
 from skilleval.app.recordings import Place, StoredPast
 from skilleval.app.reuse import n_redacted
 from skilleval.config.compose import Composed, StoredConfig, compose_stored, quote
@@ -25,6 +26,7 @@ from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.registry import part
 from skilleval.report import WRITERS
 from skilleval.results.find import find_run
+from skilleval.results.places import local_place, shown_place
 from skilleval.results.schema import TRIALS
 from skilleval.results.store import MANIFEST, check_root, compact, is_live, read_manifest, scan_table
 
@@ -127,7 +129,7 @@ def _composed(
         choices=manifest.get("choices", {}),
     )
     ours = [
-        f"paths.output_dir={quote(str(folder.parent))}",
+        f"paths.output_dir={quote(shown_place(folder.parent))}",
         "paths.store=null",
         # The latencies are those of one run, as it measured them: nothing is mixed that would have to stay apart.
         "analysis.reused_latency=true",
@@ -139,7 +141,8 @@ def _composed(
     check_notebooks(report.formats, NotebookOptions.of(report))
     paths = composed.settings.paths
     for root in {paths.output_dir, paths.store or paths.output_dir}:
-        check_root(Path(root))
+        check_root(local_place(root))
+    check_places(paths)
     return composed
 
 

@@ -25,8 +25,10 @@ from skilleval.cli.history import history
 from skilleval.cli.import_ import import_
 from skilleval.cli.init import init
 from skilleval.cli.items import items
+from skilleval.cli.merge import merge
 from skilleval.cli.paper import paper
 from skilleval.cli.power import power
+from skilleval.cli.push import push
 from skilleval.cli.report import report
 from skilleval.cli.run import run_
 from skilleval.cli.sandbox import sandbox
@@ -34,6 +36,7 @@ from skilleval.cli.schema import schema
 from skilleval.cli.score import score
 from skilleval.cli.select import select
 from skilleval.cli.slices import slices
+from skilleval.cli.sweep import sweep
 from skilleval.cli.task import task
 from skilleval.cli.verify import verify
 from skilleval.errors import SkillevalError
@@ -64,8 +67,11 @@ for _command in (
     eval_,
     select,
     run_,
+    sweep,
+    merge,
     task,
     score,
+    push,
     report,
     diff,
     slices,

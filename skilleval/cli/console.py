@@ -75,11 +75,12 @@ def forget_stdout() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """How to talk to the user."""
+    """How to talk to the user. What is `shared` has others write to it too: it shows lines, no bars."""
 
     json: bool = False
     color: bool = True
     verbose: bool = False
+    shared: bool = False
 
     @property
     def width(self) -> int | None:
@@ -98,7 +99,8 @@ class Screen:
     def _console(self, *, stderr: bool) -> Console:
         from rich.console import Console
 
-        return Console(stderr=stderr, no_color=not self.color, highlight=False)
+        force = False if self.shared else None
+        return Console(stderr=stderr, no_color=not self.color, highlight=False, force_terminal=force)
 
     def say(self, text: str) -> None:
         """Print a line for people on stdout; nothing with `--json`."""

@@ -19,6 +19,7 @@ from skilleval.cli.instruction import (
     is_peer_config,
     peer_overrides,
 )
+from skilleval.cli.planning import check_plan_only, format_of_plan, show_plan
 from skilleval.cli.request import Request
 from skilleval.cli.running import (
     carry_out,
@@ -45,6 +46,7 @@ skilleval eval --skills a/skill.json b/skill.json scorer=contains runner.concurr
 skilleval eval -m --skills ./my-skill scorer=exact,contains
 skilleval eval ./skills --target gpt-4o-mini --judge gpt-4o --baseline --runs 3
 skilleval eval --resume latest runner.concurrency=2
+skilleval eval ./skills plan.shards=8 --plan-only --format csv
 """
 
 _FLAGS = {
@@ -70,6 +72,11 @@ _FLAGS = {
     "--skip-invalid", is_flag=True, help="Leave out skills that cannot be read instead of stopping."
 )
 @click.option("--dry-run", is_flag=True, help="Check everything, count, estimate; run and write nothing.")
+@click.option(
+    "--plan-only",
+    is_flag=True,
+    help="Print the plan and its hash, equal on every machine, and stop; --format csv or --json list its trials.",
+)
 @click.option(
     "--resume",
     shell_complete=completion.stored_runs,
@@ -107,12 +114,17 @@ def eval_(common: Common, **options: Any) -> None:
     if is_peer_config(common.config_file):
         common, theirs, log_options = _from_peer(common, overrides, log_options)
     configure_logging(log_options)
+    plan_format = format_of_plan(options)
+    if options["plan_only"]:
+        options = {**options, "formats": ()}
     given = _option_overrides(options, [*options["skills"], *words], overrides)
     shorthand = list(given)
     request = Request(
         overrides=(*theirs, *shorthand, *overrides),
         config_dirs=(Path(options["config_dir"]),) if options["config_dir"] else (),
         dry_run=options["dry_run"],
+        plan_only=options["plan_only"],
+        plan_format=plan_format,
         multirun=options["multirun"],
         cfg=options["cfg"],
         info=options["info"],
@@ -121,6 +133,7 @@ def eval_(common: Common, **options: Any) -> None:
         log=log_options,
     )
     _check_resume(common, request)
+    check_plan_only(request)
     evaluate(common, request)
 
 
@@ -145,15 +158,13 @@ def _check_resume(common: Common, request: Request) -> None:
     given = [name for name, value in unfit.items() if value]
     if request.resume is not None and given:
         msg = f"--resume goes on with one run as it was composed; it does not go with {given[0]}"
-        raise UsageError(
-            msg, hint="of a sweep, resume each unfinished run, or repeat it with runner.resume=true"
-        )
+        raise UsageError(msg, hint="of a sweep, all that is unfinished: skilleval sweep resume SWEEP")
 
 
 def evaluate(common: Common, request: Request) -> None:
     """Compose and run, once or as a sweep."""
     if request.multirun or request.cfg or request.info:
-        from skilleval.cli.sweep import hand_to_hydra
+        from skilleval.cli.sweeping import hand_to_hydra
 
         hand_to_hydra(common, request)
     else:
@@ -205,6 +216,9 @@ def _option_overrides(
 def _run_once(common: Common, request: Request) -> None:
     with stored_run(request) as stored:
         prepared = get_ready(common, request, stored=stored)
+        if request.plan_only:
+            show_plan(common.screen, prepared, as_csv=request.plan_format is not None)
+            return
         if request.dry_run:
             _show_dry_run(common, prepared, stored)
             return

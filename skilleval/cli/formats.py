@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
-from skilleval.report import WRITERS, Writer
-from skilleval.report.diff_writers import DIFF_WRITERS, DiffWriter
+from skilleval.report import WRITERS
+from skilleval.report.diff_writers import DIFF_WRITERS
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +21,14 @@ REPORT_FORMATS = " ".join(WRITERS)
 DIFF_FORMATS = " ".join(DIFF_WRITERS)
 
 _ALIASES = {"md": "markdown", "htm": "html", "tex": "latex", "ipynb": "notebook"}
+
+
+class AnyWriter(Protocol):
+    """What is asked of a writer here."""
+
+    @property
+    def reads_rows(self) -> bool:
+        """Say whether what it writes reads the tables of a run."""
 
 
 class FormatName(click.ParamType[str]):
@@ -38,7 +46,7 @@ class FormatName(click.ParamType[str]):
 
 def wished(
     formats: Sequence[str],
-    known: Mapping[str, Writer] | Mapping[str, DiffWriter],
+    known: Mapping[str, AnyWriter],
     *,
     usual: Iterable[str] = (),
     has_rows: bool = True,

@@ -12,12 +12,15 @@ from skilleval.cli.watching import LogOptions
 class Request:
     """One call of an evaluating command, with every option already turned into an override.
 
-    `resume` names a stored run to go on with, `root` the folder in which it is looked up. `log` says how it is watched.
+    `plan_only` shows the plan instead of running it, as `plan_format` says. `resume` names a stored run to go on with,
+    `root` the folder in which it is looked up. `log` says how it is watched.
     """
 
     overrides: tuple[str, ...]
     config_dirs: tuple[Path, ...] = ()
     dry_run: bool = False
+    plan_only: bool = False
+    plan_format: str | None = None
     multirun: bool = False
     cfg: str | None = None
     info: bool = False

@@ -19,6 +19,7 @@ from skilleval.errors import Problem, SkillevalError, UsageError
 
 if TYPE_CHECKING:
     from skilleval.app.evaluate import Outcome
+    from skilleval.app.opening import OpenRun
     from skilleval.app.prepare import Prepared
     from skilleval.app.resume import StoredRun
     from skilleval.cli.console import Screen
@@ -67,7 +68,7 @@ _OPTIONS = (
         "--output-dir",
         type=click.Path(),
         metavar="DIR",
-        help="Where <run_id>/ with tables and reports goes (outputs/<name>).",
+        help="Where <run_id>/ with tables and reports goes, also s3://BUCKET/PREFIX (outputs/<name>).",
     ),
     click.option(
         "--store", type=click.Path(), metavar="DIR", help="Where the tables go instead, as <run_id>/."
@@ -123,10 +124,14 @@ def _roots(folders: Sequence[str]) -> str:
 
 def get_ready(common: Common, request: Request, *, stored: StoredRun | None = None) -> Prepared:
     """Compose, read and check everything; say what a user must know before the first trial."""
-    from skilleval.app.prepare import prepare
+    from skilleval.app.prepare import check_model, prepare
 
     with _told_from_where(stored):
-        prepared = prepare(_composed(common, request, stored), builds=not request.dry_run)
+        composed = _composed(common, request, stored)
+        check_model(composed.settings)
+        prepared = prepare(
+            composed, is_to_run=not request.plan_only, builds=not (request.dry_run or request.plan_only)
+        )
     for warning in prepared.warnings:
         log.warning("%s", warning)
     for notice in prepared.notices:
@@ -173,15 +178,19 @@ def stored_run(request: Request) -> Iterator[StoredRun | None]:
         yield found
 
 
-def carry_out(
+def carry_out(  # noqa: PLR0913 - keywords: each says something else about the one run
     screen: Screen,
     prepared: Prepared,
     *,
     command: Sequence[str] | None = None,
     stored: StoredRun | None = None,
     log_options: LogOptions | None = None,
+    opened: Callable[[OpenRun], None] | None = None,
 ) -> Outcome:
-    """Run what is ready, watched as the options say; of a stored run only what it lacks."""
+    """Run what is ready, watched as the options say; of a stored run only what it lacks.
+
+    `opened` is told of the run as soon as it is there, before its first trial.
+    """
     from skilleval.app.evaluate import carry_on
     from skilleval.app.opening import open_run
     from skilleval.cli.watching import LogOptions, watching
@@ -190,6 +199,8 @@ def carry_out(
     line = sys.argv[1:] if command is None else command
     with open_run(prepared, command=line, clock=Clock(), stored=stored) as run:
         options = log_options or LogOptions()
+        if opened is not None:
+            opened(run)
         if run.remark and options.shows_progress:
             click.echo(run.remark, err=True)
         with watching(options, screen, prepared, run) as watchers:
@@ -207,7 +218,8 @@ def next_step(outcome: Outcome) -> str | None:
 
 def tell_paths(common: Common, outcome: Outcome, step: str | None = None) -> None:
     """Say where everything is that a run wrote, and what to do next."""
-    lines = [*outcome.paths(), *([("next", step)] if step else [])]
+    sent = [("sent", outcome.address)] if outcome.address else []
+    lines = [*sent, *outcome.paths(), *([("next", step)] if step else [])]
     width = max(len(label) for label, _ in lines) + 2
     for label, what in lines:
         common.screen.say(f"{label.capitalize() + ':':{width}}{what}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,12 +49,16 @@ def logging_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogOptions:
-    """How a run is watched; `title` says what is going on, `file` gets the events whatever else is shown."""
+    """How a run is watched; `title` says what is going on, `file` gets the events whatever else is shown.
+
+    `pid` is the process that was asked: a launcher carries the options to others.
+    """
 
     title: str = "evaluating"
     format: str = PRETTY
     file: Path | None = None
     quiet: bool = False
+    pid: int = field(default_factory=os.getpid)
 
     @property
     def shows_progress(self) -> bool:

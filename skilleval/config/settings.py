@@ -110,6 +110,21 @@ class RunnerSettings(StrictModel):
     resume: bool
 
 
+class PlanSettings(StrictModel):
+    """Which part of the plan runs: shard `shard`, counted from 0, of `shards`; `durations` balances them."""
+
+    shards: Annotated[int, Field(ge=1, le=100_000)]
+    shard: Annotated[int, Field(ge=0)]
+    durations: Annotated[str, Field(min_length=1)] | None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> PlanSettings:
+        if self.shard >= self.shards:
+            msg = f"a shard from 0 to {self.shards - 1} (plan.shards={self.shards})"
+            raise ValueError(msg)
+        return self
+
+
 class CompositeWeights(StrictModel):
     """Weights of the parts of the composite score; only their proportions matter."""
 
@@ -267,6 +282,7 @@ class Settings(StrictModel):
     scorers: Annotated[dict[str, Part], Field(min_length=1)]
     sandbox: Part
     runner: RunnerSettings
+    plan: PlanSettings
     analysis: AnalysisSettings
     gate: GateSettings
     report: ReportSettings

@@ -39,6 +39,7 @@ class LabelsScorer:
     """
 
     Options = LabelsOptions
+    places = ("path",)
 
     def __init__(self, options: LabelsOptions, labels: Sequence[Label] = ()) -> None:
         self.options = options

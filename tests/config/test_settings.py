@@ -47,6 +47,7 @@ def _values(**changes: Any) -> dict[str, Any]:
             "cache": "auto",
             "resume": False,
         },
+        "plan": {"shards": 1, "shard": 0, "durations": None},
         "analysis": {
             "preset": "default",
             "level": 0.9,
