@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _EXAMPLE = """
-skilleval eval -m ./skills plan.shards=8 'plan.shard=range(8)' hydra/launcher=joblib
+skilleval eval -m ./skills plan.shards=8 'plan.shard=range(8)' hydra/launcher=joblib_local
 skilleval merge 20261130T212810Z-a41d5c --format html
 skilleval merge outputs/default --exit-on-fail
 skilleval merge outputs/a/20261130T212810Z-1a2b3c outputs/b/20261130T212912Z-4d5e6f --output-dir outputs/ab

@@ -28,7 +28,7 @@ skilleval sweep status 20261130T212810Z-a41d5c --json
 """
 _RESUME_EXAMPLE = """
 skilleval sweep resume latest
-skilleval sweep resume outputs/default/20261130T212810Z-a41d5c hydra/launcher=joblib
+skilleval sweep resume outputs/default/20261130T212810Z-a41d5c hydra/launcher=joblib_local
 """
 
 _store = click.option(
