@@ -16,6 +16,8 @@ exception.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -109,3 +111,26 @@ class UnforeseenError(SkillevalError):
     """A fault of ours, told without a traceback."""
 
     exit_code = 3
+
+
+@contextmanager
+def interruptions_kept() -> Iterator[None]:
+    """Go on with a Ctrl-C that a library lost because its own `finally` tripped over it.
+
+    OmegaConf's context managers read a variable there that an interruption kept from being set.
+
+    Raises:
+        KeyboardInterrupt: there is one behind the exception that came out of the block.
+    """
+    try:
+        yield
+    except Exception as error:
+        if any(isinstance(one, KeyboardInterrupt) for one in _behind(error)):
+            raise KeyboardInterrupt from None
+        raise
+
+
+def _behind(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__context__

@@ -9,6 +9,7 @@ import secrets
 import subprocess
 import sys
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,13 @@ def new_run_id(now: datetime) -> str:
 def versions() -> dict[str, str]:
     """Give the versions of Python, of skilleval and of the packages that shape its numbers."""
     own = {"python": platform.python_version(), "skilleval": __version__}
-    return own | {name: importlib.metadata.version(name) for name in _PACKAGES}
+    return own | {name: _installed(name) for name in _PACKAGES}
+
+
+@cache
+def _installed(package: str) -> str:
+    """Give the version of a package; what a process has loaded stays what it is, and metadata is slow to read."""
+    return importlib.metadata.version(package)
 
 
 def machine() -> dict[str, Any]:

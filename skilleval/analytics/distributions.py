@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -33,6 +34,7 @@ _METRICS = (
 )
 
 
+@cache
 def _curve() -> tuple[Metric, ...]:
     """Give the points of the empirical distribution function of a row with `n` and `sorted_values`.
 

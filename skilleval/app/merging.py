@@ -37,7 +37,7 @@ from skilleval.results.find import find_run, runs
 from skilleval.results.places import local_place
 from skilleval.results.schema import SCHEMA_VERSION
 from skilleval.results.store import MANIFEST, check_root, join_tables, read_manifest, write_manifest
-from skilleval.results.sweeps import DONE, SWEEP, find_sweep, read_sweep, sweeps
+from skilleval.results.sweeps import DONE, LOST, SWEEP, find_sweep, read_sweep, sweeps
 from skilleval.sharding import is_shard, shard_remark
 
 log = logging.getLogger(__name__)
@@ -138,10 +138,11 @@ def _is_sweep(reference: str, store: Path) -> bool:
 def _of_sweep(folder: Path, absent: list[Gap]) -> list[Path]:
     """Give the runs of a sweep's jobs; those without a run are a gap, unless the missing shard says so already."""
     sweep = read_sweep(folder)
-    places = [job.run_dir for job in sweep.jobs if job.run_dir is not None]
+    places = [job.run_dir for job in sweep.jobs if job.run_dir is not None and job.state != LOST]
     shards = any(is_shard(read_manifest(place)) for place in places[:1])
     for job in sweep.jobs:
-        if job.run_dir is None and job.state != DONE and not shards:
+        has_none = job.state == LOST or (job.run_dir is None and job.state != DONE)
+        if has_none and not shards:
             why = f"job {job.job} of {sweep.sweep_id}"
             hint = f"go on with it: skilleval sweep resume {folder}"
             absent.append(Gap(where=why, what=f"no run of it ({job.state})", hint=hint))

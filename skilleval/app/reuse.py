@@ -8,8 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from skilleval.app.prepare import Prepared
 from skilleval.app.recordings import Place, StoredPast
 from skilleval.config.compose import Composed
@@ -71,10 +69,10 @@ def _places(runs: Iterator[IndexedRun], trials: Sequence[Trial]) -> dict[str, Pl
     for run in runs:
         if not missing:
             break
-        if run.is_gone:
+        found = run.found(missing)
+        if not found or run.is_gone:
             continue
-        found = run.attempts().filter(pl.col("call_key").is_in(list(missing)))
-        for call_key, stored_id in found.select("call_key", "trial_id").iter_rows():
+        for call_key, stored_id in found.items():
             place = Place(folder=run.folder, run_id=run.run_id, trial_id=stored_id)
             places[missing.pop(call_key)] = place
     return places

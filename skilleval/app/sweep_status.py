@@ -12,7 +12,7 @@ from typing import Any
 from skilleval.errors import ResultsError
 from skilleval.outcome import ExitCode, first_of
 from skilleval.results.locks import is_locked
-from skilleval.results.store import MANIFEST, read_manifest, read_statuses
+from skilleval.results.store import MANIFEST, read_manifest
 from skilleval.results.sweeps import DONE, RUNNING, Sweep, SweepJob, read_sweep
 
 
@@ -71,6 +71,8 @@ def _job(job: SweepJob) -> dict[str, Any]:
 
 def _counted(run_dir: Path, n_planned: int | None) -> tuple[int | None, int | None]:
     """Count the trials of a run that has not told its end; null where it cannot be read."""
+    from skilleval.results.store import read_statuses
+
     with suppress(ResultsError):
         if (run_dir / MANIFEST).is_file():
             return int(read_manifest(run_dir)["n_planned"]), len(read_statuses(run_dir))

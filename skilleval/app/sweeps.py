@@ -27,6 +27,7 @@ from skilleval.results.sweeps import (
     SWEEP,
     Sweep,
     change_sweep,
+    is_lost,
     job_key,
     job_path,
     now,
@@ -151,7 +152,8 @@ class StoredLedger:
     def done(self, job: SweepJob) -> Outcome | None:
         """Give how a job ended that is done; null where it is still to be run."""
         said = read_job(self.folder, job.key)
-        return _outcome(job_path(self.folder, job.key)) if said and said["state"] == DONE else None
+        is_done = said is not None and said["state"] == DONE and not is_lost(self.folder, said)
+        return _outcome(job_path(self.folder, job.key)) if is_done else None
 
     def begin(self, job: SweepJob, overrides: Sequence[str]) -> None:
         """Note that a job starts; one that was started before goes on in its own run."""
@@ -196,7 +198,7 @@ class StoredLedger:
 
     def finished(self) -> tuple[Outcome, ...]:
         """Give how those jobs ended that are not to be run again."""
-        return tuple(one for one in self.outcomes() if one["state"] == DONE)
+        return tuple(one for one in self.outcomes() if one["state"] == DONE and not is_lost(self.folder, one))
 
     def outcomes(self) -> tuple[Outcome, ...]:
         """Give how each job ended that was started, in the order of their numbers."""

@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from skilleval.cli.console import Screen, forget_stdout
-from skilleval.errors import SkillevalError, UnforeseenError
+from skilleval.errors import SkillevalError, UnforeseenError, interruptions_kept
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +148,8 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _guarded(common: Common, command: Callable[[], Any]) -> Any:
     """Run a command; whatever goes wrong is told as was asked for, and gives a documented exit code."""
     try:
-        return command()
+        with interruptions_kept():
+            return command()
     except SkillevalError as error:
         told = error
     except BrokenPipeError:  # the reader of what Hydra prints has gone

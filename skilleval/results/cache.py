@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 import polars as pl
@@ -31,6 +32,9 @@ _FOLDER = "attempts"
 _SUFFIX = ".parquet"
 _KEY = "skilleval.attempts"
 _COLUMNS = ("call_key", "trial_id", "skill_id")
+_SMALL = 16_384
+"""Bytes of a file whose attempts stay in memory: the jobs of a sweep would read it again and again."""
+_FILES_HELD = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,24 @@ class IndexedRun:
             return pl.read_parquet(self.path)
         except (OSError, pl.exceptions.PolarsError):
             return pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String()))
+
+    def found(self, call_keys: Collection[str]) -> dict[str, str]:
+        """Give the trial of each of these calls that the run has, by call key."""
+        try:
+            stat = self.path.stat()
+        except OSError:
+            return {}
+        if stat.st_size <= _SMALL:
+            known = _by_call_key(self, stat.st_mtime_ns)
+            return {key: known[key] for key in call_keys if key in known}
+        wanted = self.attempts().filter(pl.col("call_key").is_in(list(call_keys)))
+        return dict(wanted.select("call_key", "trial_id").iter_rows())
+
+
+@lru_cache(maxsize=_FILES_HELD)
+def _by_call_key(run: IndexedRun, _written_at: int) -> dict[str, str]:
+    """Read the attempts of a run once a process, and again where its file changed."""
+    return dict(run.attempts().select("call_key", "trial_id").iter_rows())
 
 
 def write_index(cache: Path, folder: Path, circumstances: Circumstances, *, now: datetime) -> int:
@@ -122,12 +144,22 @@ def _write(path: Path, frame: pl.DataFrame, metadata: dict[str, str]) -> None:
 
 def indexed_runs(cache: Path) -> tuple[IndexedRun, ...]:
     """Give all indexed runs, newest first; a file that is no index is left out."""
-    found = [_read(path) for path in (cache / _FOLDER).glob(f"[!.]*{_SUFFIX}")]
+    found = [_read_again(path) for path in (cache / _FOLDER).glob(f"[!.]*{_SUFFIX}")]
     known = [one for one in found if one is not None]
     return tuple(sorted(known, key=lambda one: (one.made_at, one.run_id), reverse=True))
 
 
-def _read(path: Path) -> IndexedRun | None:
+def _read_again(path: Path) -> IndexedRun | None:
+    """Read what a file says of its run, unless it is known and the same: each job of a sweep asks for all of them."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return _read(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=_FILES_HELD)
+def _read(path: Path, _written_at: int, _size: int) -> IndexedRun | None:
     try:
         about = json.loads(pl.read_parquet_metadata(path)[_KEY])
         return IndexedRun(

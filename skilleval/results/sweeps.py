@@ -18,19 +18,21 @@ from skilleval.domain import content_hash
 from skilleval.errors import ResultsError
 from skilleval.results.find import LATEST
 from skilleval.results.locks import is_locked
-from skilleval.results.places import fetch_sweeps, local_place, send_file, shown_place
-from skilleval.results.store import is_live, write_text
+from skilleval.results.places import address_of, fetch_sweeps, local_place, send_file, shown_place
+from skilleval.results.store import MANIFEST, is_live, write_text
 
 SWEEP = "sweep.json"
 SCHEMA = "skilleval.sweep/1"
 PENDING, RUNNING, DONE = "pending", "running", "done"
-FAILED, INTERRUPTED, STOPPED = "failed", "interrupted", "stopped"
-STATES = (DONE, RUNNING, FAILED, INTERRUPTED, STOPPED, PENDING)
-"""`stopped` is a job that says it is running although nobody runs it: its process was killed."""
+FAILED, INTERRUPTED, STOPPED, LOST = "failed", "interrupted", "stopped", "lost"
+STATES = (DONE, RUNNING, FAILED, INTERRUPTED, STOPPED, LOST, PENDING)
+"""`stopped` is a job that says it is running although nobody runs it: its process was killed. `lost` is one that
+says it is done although its run is not there any more."""
 
 _FOLDER = "jobs"
 _NEEDED = ("schema", "sweep_id", "jobs")
 _KEY_LENGTH = 12
+_REMOVE = "remove it: its job then counts as not started"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,16 +164,25 @@ def _read_jobs(folder: Path) -> dict[str, Mapping[str, Any]]:
     """Give what the jobs' own files say, by key."""
     found: dict[str, Mapping[str, Any]] = {}
     for path in (folder / _FOLDER).glob("[!.]*.json"):
-        try:
-            one = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            msg = f"{path} cannot be read: {error}"
-            raise ResultsError(msg, hint="remove it: its job then counts as not started") from None
-        if not isinstance(one, Mapping):
-            msg = f"{path} does not describe a job"
-            raise ResultsError(msg, hint="remove it: its job then counts as not started")
-        found[path.stem] = one
+        found[path.stem] = _read_job(path)
     return found
+
+
+def _read_job(path: Path) -> dict[str, Any]:
+    """Read the file of a job, which says at least which job it is and how far.
+
+    Raises:
+        ResultsError: it cannot be read, or is the file of no job.
+    """
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        raise ResultsError(f"{path} cannot be read: {error}", hint=_REMOVE) from None
+    if not isinstance(said, dict) or not isinstance(said.get("job"), int) or "state" not in said:
+        raise ResultsError(f"{path} does not describe a job", hint=_REMOVE)
+    return said
 
 
 def _job(folder: Path, said: Mapping[str, Any], *, is_held: bool) -> SweepJob:
@@ -179,6 +190,9 @@ def _job(folder: Path, said: Mapping[str, Any], *, is_held: bool) -> SweepJob:
     state = str(said.get("state", PENDING))
     if state == RUNNING and not (is_held if run_dir is None else is_live(run_dir)):
         state = STOPPED
+    if is_lost(folder, said):
+        gone = {"exit_code": None, "verdict": None, "trials": None, "error": f"its run is gone: {run_dir}"}
+        state, said = LOST, {**said, **gone}
     trials = said.get("trials") or {}
     return SweepJob(
         job=int(said["job"]),
@@ -197,6 +211,13 @@ def _job(folder: Path, said: Mapping[str, Any], *, is_held: bool) -> SweepJob:
         n_trials=trials.get("done"),
         config_digest=said.get("config_digest"),
     )
+
+
+def is_lost(folder: Path, said: Mapping[str, Any]) -> bool:
+    """Say whether a job is done by its file, but its run is gone; runs on an object store are fetched when read."""
+    if said.get("state") != DONE or said.get("run_dir") is None or address_of(folder) is not None:
+        return False
+    return not (folder / said["run_dir"] / MANIFEST).is_file()
 
 
 def sweeps(root: Path) -> tuple[Path, ...]:
@@ -285,14 +306,10 @@ def read_job(folder: Path, key: str) -> Mapping[str, Any] | None:
     Raises:
         ResultsError: it cannot be read.
     """
-    path = job_path(folder, key)
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        return _read_job(job_path(folder, key))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError) as error:
-        msg = f"{path} cannot be read: {error}"
-        raise ResultsError(msg, hint="remove it: its job then counts as not started") from None
 
 
 def now() -> str:

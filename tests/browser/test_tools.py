@@ -217,7 +217,7 @@ def test_a_long_table_draws_more_when_it_is_scrolled(visit: Any) -> None:
     assert rows.count() == STEP
     assert page.locator("section:has(#tasks) output").text_content() == f"{LONG} tasks"
     page.locator("#by-task").evaluate("table => { table.parentElement.scrollTop = table.offsetHeight; }")
-    page.wait_for_function(f"document.querySelectorAll('#by-task tbody tr').length > {STEP}")
+    page.wait_for_function(f"() => document.querySelectorAll('#by-task tbody tr').length > {STEP}")
 
 
 def test_sorting_and_filtering_reach_what_is_not_drawn(visit: Any) -> None:

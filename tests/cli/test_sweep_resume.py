@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -116,6 +117,22 @@ def test_only_a_failed_job_runs_again(
     assert [job["exit_code"] for job in json.loads(done.stdout)["runs"]] == [0, 0]
     assert len(list(folder.glob("outputs/default/*/manifest.json"))) == 2
     assert json.loads(sweep.read_text())["exit_code"] == 0
+
+
+def test_a_job_whose_run_was_deleted_runs_again(folder: Path, run: Run, replayed: Replayed) -> None:
+    """Status and merge tell of the run that is gone; going on makes a new one, and no other job runs again."""
+    swept = run("eval", "-m", *replayed({"t1": RIGHT, "t2": RIGHT}), "runner.seed=1,2", "--json").document
+    gone, kept = (Path(job["run_dir"]) for job in swept["runs"])
+    shutil.rmtree(gone)
+    assert "1 done, 1 lost" in run("sweep", "status").out
+    merged = run("merge", swept["sweep_id"])
+    assert merged.code == 2
+    assert "no run of it (lost)" in merged.err
+    done = run("sweep", "resume", "latest", "--json")
+    assert done.code == 0, done.err
+    runs = [Path(job["run_dir"]) for job in done.document["runs"]]
+    assert (runs[0] != gone, runs[1]) == (True, kept)
+    assert len(list(folder.glob("outputs/default/*/manifest.json"))) == 2
 
 
 def test_a_sweep_is_not_gone_on_with_under_other_settings(folder: Path, run: Run, replayed: Replayed) -> None:

@@ -44,6 +44,8 @@ def test_a_job_tells_its_own_end(tmp_path: Path) -> None:
     """What a job's file says goes over the plan; its run is found from the folder, wherever that was moved."""
     folder = planned(tmp_path / "old")
     run_dir = (tmp_path / "old" / "run").absolute()
+    run_dir.mkdir()
+    (run_dir / "manifest.json").touch()
     write_job(folder, job_key(["b=2"]), {"job": 1, "state": "done", "exit_code": 1, "run_dir": run_dir})
     (tmp_path / "old").rename(tmp_path / "new")
     job = read_sweep(tmp_path / "new" / ID).jobs[1]
@@ -64,6 +66,16 @@ def test_a_running_job_that_nobody_runs_is_stopped(tmp_path: Path) -> None:
         assert read_sweep(folder).jobs[0].state == "stopped"
     with RunLock(tmp_path / "run"):
         assert read_sweep(folder).jobs[0].state == "running"
+
+
+def test_a_job_whose_run_is_gone_is_lost(tmp_path: Path) -> None:
+    """What it came to cannot be read any more, so that it is not done; its reason names the run."""
+    folder = planned(tmp_path)
+    said = {"job": 0, "state": "done", "exit_code": 0, "verdict": "ok", "run_dir": "../run"}
+    write_job(folder, job_key(["b=1"]), said)
+    job = read_sweep(folder).jobs[0]
+    assert (job.state, job.exit_code, job.verdict) == ("lost", None, None)
+    assert job.error == f"its run is gone: {tmp_path / 'run'}"
 
 
 def test_the_key_of_a_job_knows_no_order() -> None:
@@ -103,13 +115,15 @@ def test_what_is_no_sweep_is_said(tmp_path: Path, text: str, said: str) -> None:
         read_sweep(tmp_path)
 
 
-def test_a_damaged_job_file_is_said(tmp_path: Path) -> None:
-    """Its name and the way out are told."""
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"job": "x", "state": "done"}', '{"job": 1}'])
+def test_a_damaged_job_file_is_said(tmp_path: Path, text: str) -> None:
+    """Its name and the way out are told, also where it is JSON that describes no job."""
     folder = planned(tmp_path)
     (folder / "jobs").mkdir()
-    (folder / "jobs" / "x.json").write_text("{")
-    with pytest.raises(ResultsError, match=r"x\.json cannot be read"):
+    (folder / "jobs" / "x.json").write_text(text)
+    with pytest.raises(ResultsError, match=r"x\.json (cannot be read|does not describe a job)") as told:
         read_sweep(folder)
+    assert told.value.hint == "remove it: its job then counts as not started"
 
 
 def test_the_end_of_a_sweep_changes_nothing_else(tmp_path: Path) -> None:

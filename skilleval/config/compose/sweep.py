@@ -28,7 +28,7 @@ from skilleval.config.compose.session import read_sources, serving
 from skilleval.config.compose.task import INTERRUPTED, Task
 from skilleval.config.request import Request
 from skilleval.config.shipped import shipped
-from skilleval.errors import ConfigError, Problem, UsageError
+from skilleval.errors import ConfigError, Problem, UsageError, interruptions_kept
 
 _SWEEP_FLAGS = frozenset({"-m", "--multirun"})
 _SHOW_FLAGS = (
@@ -182,7 +182,12 @@ def _hand_over(task: Task, flags: Sequence[str]) -> tuple[Outcome, ...]:
     main = hydra.main(config_path=str(shipped("conf")), config_name=request.config_name, version_base="1.3")
     try:
         # Overrides first: argparse takes them in one piece only, and `--info` would swallow one behind it.
-        with serving(task.sources), engines_quiet(), _as_program([*request.overrides, *shared, *flags]):
+        with (
+            interruptions_kept(),
+            serving(task.sources),
+            engines_quiet(),
+            _as_program([*request.overrides, *shared, *flags]),
+        ):
             main(task)()
     except SystemExit as stop:
         if stop.code not in {None, 0}:

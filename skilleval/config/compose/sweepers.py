@@ -18,6 +18,7 @@ from omegaconf import DictConfig
 
 from skilleval.config.compose.launching import LaunchError, loss_words, losses
 from skilleval.config.compose.ledger import Grid, Ledger, PlannedJob, key_of
+from skilleval.config.compose.loading import SweepLoader
 from skilleval.config.compose.messages import FOREIGN
 from skilleval.config.compose.overrides import parse_overrides
 from skilleval.config.compose.task import Task
@@ -40,9 +41,11 @@ class RecordingSweeper(Sweeper):
         assert isinstance(task_function, Task)
         self.task = task_function
         self.config = config
-        self.hydra_context = hydra_context
+        self.hydra_context = HydraContext(
+            config_loader=SweepLoader(hydra_context.config_loader), callbacks=hydra_context.callbacks
+        )
         self.jobs = Plugins.instance().instantiate_launcher(
-            hydra_context=hydra_context, task_function=task_function, config=config
+            hydra_context=self.hydra_context, task_function=task_function, config=config
         )
 
     def launch(self, batch: Sequence[Sequence[str]], start: int) -> None:

@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from skilleval.errors import ResultsError, WriteError
 from skilleval.results.journal import torn_bytes
-from skilleval.results.locks import RunLock, is_locked, maybe_locked
+from skilleval.results.locks import RunLock, maybe_locked
 from skilleval.results.schema import TABLES
-from skilleval.results.store.folders import PART, journals, leftovers, parts
+from skilleval.results.store.folders import PART, has_tables, journals, leftovers, parts
 from skilleval.results.store.lines import read_frames, tables, with_write_ms
 from skilleval.results.store.parts import holds_any, n_rows, write_parts, write_without
 
@@ -37,7 +37,7 @@ def compact(folder: Path, *, write_ms: array[float] | None = None, lock: RunLock
         ResultsError: a journal is damaged before its last line; it is kept.
         WriteError: there is no room or no right to write the tables; the journal is kept.
     """
-    if lock is None and not journals(folder) and _has_tables(folder):
+    if lock is None and not journals(folder) and has_tables(folder):
         return
     try:
         with _ours(folder, lock) as ours:
@@ -49,15 +49,6 @@ def compact(folder: Path, *, write_ms: array[float] | None = None, lock: RunLock
     except (pl.exceptions.PolarsError, pa.ArrowInvalid) as error:
         msg = f"the tables of {folder} cannot be read: {str(error).splitlines()[0]}"
         raise ResultsError(msg, hint="the journal is kept; take the damaged part out of the way") from None
-
-
-def is_live(folder: Path) -> bool:
-    """Say whether a process is writing this run, or making its tables."""
-    return is_locked(folder) and (bool(journals(folder)) or not _has_tables(folder))
-
-
-def _has_tables(folder: Path) -> bool:
-    return all(parts(folder, name) for name, table in TABLES.items() if table.since == 1)
 
 
 @contextmanager

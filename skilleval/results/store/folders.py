@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skilleval.errors import ResultsError, WriteError
-from skilleval.results.locks import LOCK, maybe_locked
+from skilleval.results.locks import LOCK, is_locked, maybe_locked
 from skilleval.results.schema import SCHEMA_VERSION, TABLES
 
 MANIFEST = "manifest.json"
@@ -97,6 +97,16 @@ def _emptied(folder: Path) -> bool:
 def journals(folder: Path) -> dict[int, Path]:
     """Give the journals of a run by their numbers, oldest first."""
     return _numbered(folder.glob("journal-*"), _JOURNALS)
+
+
+def has_tables(folder: Path) -> bool:
+    """Say whether a run has every table that each run has."""
+    return all(parts(folder, name) for name, table in TABLES.items() if table.since == 1)
+
+
+def is_live(folder: Path) -> bool:
+    """Say whether a process is writing this run, or making its tables."""
+    return is_locked(folder) and (bool(journals(folder)) or not has_tables(folder))
 
 
 def parts(folder: Path, table: str) -> dict[int, Path]:

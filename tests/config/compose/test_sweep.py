@@ -47,6 +47,14 @@ def interrupted_job(composed: Composed) -> Mapping[str, Any]:
     return {"exit_code": 130 if composed.settings.runner.repeats == 1 else 0}
 
 
+def lost_interruption_job(_: Composed) -> Mapping[str, Any]:
+    """Be stopped as inside OmegaConf: its `finally` reads a name that was not set yet."""
+    try:
+        raise KeyboardInterrupt
+    finally:
+        raise UnboundLocalError
+
+
 def carrying_job(composed: Composed) -> Mapping[str, Any]:
     """Carry Hydra's state to a copy and back, as a launcher for other processes does."""
     state = pickle.loads(pickle.dumps(Singleton.get_state()["instances"]))  # noqa: S301 - our own bytes
@@ -177,6 +185,14 @@ def test_an_interrupted_job_ends_the_sweep(run: Run) -> None:
     """After Ctrl-C no further job starts; what ended is kept."""
     outcomes = run("-m", "skill_set=examples", "runner.repeats=1,2", call=interrupted_job)
     assert [one["exit_code"] for one in outcomes] == [130]
+
+
+def test_an_interruption_that_a_library_loses_ends_the_sweep(run: Run, project: Path) -> None:
+    """OmegaConf trips over a Ctrl-C in its own `finally`; the job was stopped all the same, and did not break."""
+    outcomes = run("-m", "runner.repeats=2,3", call=lost_interruption_job)
+    assert [outcome["exit_code"] for outcome in outcomes] == [130]
+    (file,) = project.glob("outputs/*/*/jobs/*.json")
+    assert json.loads(file.read_text())["state"] == "interrupted"
 
 
 def test_a_bug_in_a_job_is_that_jobs_end(run: Run) -> None:
