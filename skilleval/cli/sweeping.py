@@ -56,8 +56,12 @@ class AnnouncedLedger(StoredLedger):
 def _swept(grid: Grid) -> str:
     """Say what is swept, e.g. `6 jobs: scorer=exact|contains × runner.seed=0|1|2`."""
     shown = [f"{key}={_some(values)}" for key, values in grid.values.items()]
-    count = "" if grid.jobs is None else "1 job" if len(grid.jobs) == 1 else f"{len(grid.jobs)} jobs"
+    count = "" if grid.jobs is None else _counted(len(grid.jobs))
     return ": ".join(part for part in (count, " × ".join(shown)) if part)
+
+
+def _counted(n_jobs: int) -> str:
+    return "1 job" if n_jobs == 1 else f"{n_jobs:,} jobs"
 
 
 def _some(values: Sequence[str]) -> str:
@@ -218,7 +222,7 @@ def _tell_dry(screen: Screen, jobs: Sequence[Outcome]) -> None:
         screen.say(_job_line(job))
     screen.say("")
     screen.say(
-        f"{len(jobs)} jobs, {n_trials:,} trials in all, at most {longest_s:,.0f} s one job after the other; "
+        f"{_counted(len(jobs))}, {n_trials:,} trials in all, at most {longest_s:,.0f} s one job after the other; "
         "nothing was run and nothing was written"
     )
     click.get_current_context().exit(int(code))

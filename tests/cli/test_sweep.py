@@ -60,3 +60,13 @@ def test_the_names_of_options_are_forgiving(run: Run, replayed: Replayed) -> Non
     done = run("eval", *arguments, "--format", "md", "--json")
     assert list(done.document["reports"]) == ["markdown"]
     assert "--repeats" in run("eval", "--help").out
+
+
+def test_a_sweep_of_no_value_is_refused(folder: Path, run: Run, replayed: Replayed) -> None:
+    """A range or a pattern that nothing fits makes no job: that is a mistake, and leaves nothing behind."""
+    arguments = replayed({"t1": RIGHT})
+    for swept in ("runner.seed=range(0)", "scorer=glob(nope*)"):
+        refused = run("eval", "-m", *arguments, swept)
+        assert (refused.code, refused.out) == (2, "")
+        assert f"{swept}: expected at least one value, found none" in refused.err
+    assert not list(folder.glob("outputs/*/*"))

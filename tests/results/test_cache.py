@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 from records import DONE, written
 
@@ -125,3 +127,32 @@ def test_an_index_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("in the way")
     with pytest.raises(WriteError, match=r"paths\.cache"):
         write_index(tmp_path / "cache", stored(tmp_path, [DONE]), ALONE, now=NOW)
+
+
+def test_calls_are_found_by_their_keys(tmp_path: Path) -> None:
+    """Only calls that the run has are found, and none once its file is gone."""
+    run = indexed(tmp_path, [DONE, DONE])
+    known = dict(run.attempts().select("call_key", "trial_id").iter_rows())
+    one = next(iter(known))
+    assert run.found([one, "another"]) == {one: known[one]}
+    forget(run)
+    assert run.found(known) == {}
+
+
+def test_an_index_that_changes_is_read_anew(tmp_path: Path) -> None:
+    """What a process knows of an index counts only as long as its file is the same."""
+    first = indexed(tmp_path, [DONE])
+    assert len(first.found(first.attempts()["call_key"])) == 1
+    write_index(tmp_path / "cache", first.folder, replace(ALONE, retries=3), now=NOW + timedelta(hours=1))
+    (again,) = indexed_runs(tmp_path / "cache")
+    assert (again.circumstances.retries, again.made_at) == (3, NOW + timedelta(hours=1))
+
+
+def test_a_large_index_is_searched_too(tmp_path: Path) -> None:
+    """Attempts that are too many to be kept in memory are found all the same."""
+    run = indexed(tmp_path, [DONE])
+    keys = [f"{number:064x}" for number in range(0, 2**30, 2**16)]
+    frame = pl.DataFrame({"call_key": keys, "trial_id": keys[::-1], "skill_id": "s"})
+    frame.write_parquet(run.path, metadata=pl.read_parquet_metadata(run.path))
+    assert run.path.stat().st_size > 16_384
+    assert run.found(["absent", keys[5]]) == {keys[5]: keys[-6]}

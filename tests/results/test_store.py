@@ -25,7 +25,15 @@ from skilleval.results.find import find_run, runs
 from skilleval.results.journal import Journal, read_chunks
 from skilleval.results.locks import RunLock
 from skilleval.results.rows import RowBuilder
-from skilleval.results.schema import SCHEMA_VERSION, SCORES, TABLES, TRIALS, TRIES, checked, polars_schema
+from skilleval.results.schema import (
+    SCHEMA_VERSION,
+    SCORES,
+    TABLES,
+    TRIALS,
+    TRIES,
+    checked,
+    polars_schema,
+)
 from skilleval.results.store import (
     compact,
     create_run,

@@ -182,7 +182,13 @@ def _values(override: Override) -> dict[str, str]:
         )
         raise ConfigError("an interval cannot be swept as a whole", problems=(problem,))
     key = override.get_key_element()
-    return {text: meant(f"{key}={text}") for text in override.sweep_string_iterator()}
+    found = {text: meant(f"{key}={text}") for text in override.sweep_string_iterator()}
+    if not found:
+        problem = Problem(
+            where="command line", key=str(override.input_line), expected="at least one value", found="none"
+        )
+        raise ConfigError("there is nothing to sweep", problems=(problem,))
+    return found
 
 
 def meant(override: str) -> str:

@@ -189,7 +189,7 @@ def test_an_interrupted_job_ends_the_sweep(run: Run) -> None:
 
 def test_an_interruption_that_a_library_loses_ends_the_sweep(run: Run, project: Path) -> None:
     """OmegaConf trips over a Ctrl-C in its own `finally`; the job was stopped all the same, and did not break."""
-    outcomes = run("-m", "runner.repeats=2,3", call=lost_interruption_job)
+    outcomes = run("-m", "skill_set=examples", "runner.repeats=2,3", call=lost_interruption_job)
     assert [outcome["exit_code"] for outcome in outcomes] == [130]
     (file,) = project.glob("outputs/*/*/jobs/*.json")
     assert json.loads(file.read_text())["state"] == "interrupted"
