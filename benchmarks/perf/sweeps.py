@@ -1,6 +1,9 @@
 """What a sweep costs beyond its trials, beside Hydra alone with an empty task; and what a second worker brings.
 
-Everything is started as a user starts it, so that imports and the books of the sweep are part of the time.
+Everything is started as a user starts it, so that imports and the books of the sweep are part of the time. The floor
+is what somebody would run who has Hydra and not us: its own sweeper and launcher, which compose the whole of `conf/`
+with the same overrides for each job, and a task that does nothing. What Hydra alone cannot find lies in a copy of
+`conf/`: a file for each benchmark, and two empty settings files.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import json
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +24,8 @@ from pathlib import Path
 from rows import Row
 from workload import write_benchmark, write_recording, write_skill
 
+from skilleval.config.shipped import shipped
+
 JOB_SECONDS = 0.3
 BARE_FACTOR = 2.0
 WORKER_FACTOR = 1.8
@@ -29,6 +35,10 @@ FEW, MORE = 4, 16
 SKILLEVAL = [sys.executable, "-m", "skilleval"]
 EMPTY_TASK = """\
 import hydra
+from omegaconf import OmegaConf
+
+OmegaConf.register_new_resolver("skilleval.shipped", str)
+OmegaConf.register_new_resolver("skilleval.sweep_id", lambda: "none")
 
 @hydra.main(config_path="conf", config_name="eval", version_base="1.3")
 def main(config):
@@ -66,23 +76,34 @@ class Spent:
 
 def replay_sweep(root: Path, n_jobs: int) -> Spent:
     """Run a sweep of one-trial replay jobs through the basic launcher; give what it takes."""
-    root.mkdir(parents=True)
-    settings = [
-        f"skill_set.paths=[{write_skill(root / 'adder')}]",
-        f"benchmark.name={write_benchmark(root / 'sums.json', 1)}",
-        "adapter=replay",
-        f"adapter.path={write_recording(root / 'recorded.jsonl', 1)}",
-        *_places(root),
-    ]
-    return _spent([*SKILLEVAL, "eval", "-m", *settings, f"runner.seed=range({n_jobs})", "--quiet"], root)
+    return _spent([*SKILLEVAL, "eval", "-m", *_replay(root, n_jobs), "--quiet"], root)
 
 
 def bare_sweep(root: Path, n_jobs: int) -> Spent:
-    """Let Hydra alone sweep one value of a small config over as many jobs that do nothing."""
-    (root / "conf").mkdir(parents=True)
-    (root / "conf" / "eval.yaml").write_text("runner:\n  seed: 0\n")
+    """Let Hydra alone sweep the same overrides over the same config, with jobs that do nothing."""
+    settings = _replay(root, n_jobs)
+    shutil.copytree(shipped("conf"), root / "conf")
+    for name in ("user_file", "project_file"):
+        (root / "conf" / f"{name}.yaml").write_text("{}\n")
+    for benchmark in shipped("benchmarks").iterdir():
+        option = root / "conf" / "benchmark" / f"{benchmark.name}.yaml"
+        option.write_text(f"defaults: [named, _self_]\nname: {benchmark.name}\n")
     (root / "empty.py").write_text(EMPTY_TASK)
-    return _spent([sys.executable, "empty.py", "-m", f"runner.seed=range({n_jobs})"], root)
+    return _spent([sys.executable, "empty.py", "-m", *settings, "hydra/sweeper=basic"], root)
+
+
+def _replay(root: Path, n_jobs: int) -> list[str]:
+    """Write a skill, its task and its recorded attempt, and give the overrides of a sweep over seeds."""
+    root.mkdir(parents=True)
+    benchmark = write_benchmark(root / "sums.json", 1)
+    return [
+        f"skill_set.paths=[{write_skill(root / 'adder')}]",
+        f"benchmark.name={benchmark}",
+        "adapter=replay",
+        f"adapter.path={write_recording(root / 'recorded.jsonl', 1)}",
+        *_places(root),
+        f"runner.seed=range({n_jobs})",
+    ]
 
 
 def _job(root: Path, *, turns: int) -> Row:
@@ -137,7 +158,7 @@ def _workers(root: Path, *, quick: bool) -> list[Row]:
     except PackageNotFoundError:
         print("workers of a sweep are not measured: hydra-joblib-launcher is not installed", file=sys.stderr)
         return []
-    n_jobs, n_naps = (4, 12) if quick else (8, 40)
+    n_jobs, n_naps = (4, 80) if quick else (8, 80)
     one, two = (_waiting_sweep(root / str(n), n_jobs, n_naps, workers=n) for n in (1, 2))
     row = Row(
         what=f"sweep of {n_jobs} jobs that wait {n_naps * NAP_S:g} s each, two joblib workers",

@@ -22,6 +22,7 @@ from skilleval.analytics.sweeps import (
 from skilleval.analytics.sweeps_best import best_settings
 from skilleval.analytics.sweeps_effects import Judging, crossed_means, interactions, main_effects, too_many
 from skilleval.analytics.sweeps_ranks import rank_agreement, rank_flips, skill_ranks
+from skilleval.app.sweep_contents import changed_contents
 from skilleval.app.sweep_rows import job_rows, read_rows, some_results
 from skilleval.errors import Problem, UsageError
 from skilleval.report.sweep_build import build_sweep_report
@@ -99,7 +100,10 @@ def sweep_frames(
     return SweepFrames(
         sweep=found,
         method=_method(measure, how, spec),
-        warnings=tuple(_warnings(read.specs, found, values, measure)),
+        warnings=(
+            *changed_contents(results, read.benchmarks, found),
+            *_warnings(read.specs, found, values, measure),
+        ),
         skipped=too_many(settings),
         settings=_settings_frame(settings),
         jobs=typed(job_rows(found, settings, read, values), settings),

@@ -25,13 +25,17 @@ _TOLD_EVERY = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRows:
-    """What was read of the runs of all jobs; `reasons` say of jobs why nothing was."""
+    """What was read of the runs of all jobs; `reasons` say of jobs why nothing was.
+
+    `benchmarks` gives the hash of a benchmark's content by job.
+    """
 
     specs: tuple[AnalysisSpec, ...]
     results: pl.DataFrame
     tasks: pl.DataFrame
     spend: pl.DataFrame
     reasons: Mapping[int, str]
+    benchmarks: Mapping[int, str]
 
 
 def read_rows(sweep: Sweep, settings: Sequence[Setting]) -> SweepRows:
@@ -39,6 +43,7 @@ def read_rows(sweep: Sweep, settings: Sequence[Setting]) -> SweepRows:
     specs: list[AnalysisSpec] = []
     frames: dict[str, list[pl.DataFrame]] = {"results": [], "tasks": [], "spend": []}
     reasons: dict[int, str] = {}
+    benchmarks: dict[int, str] = {}
     for n, job in enumerate(sweep.jobs, start=1):
         try:
             one = _opened(job)
@@ -47,6 +52,7 @@ def read_rows(sweep: Sweep, settings: Sequence[Setting]) -> SweepRows:
             reasons[job.job] = error.message
             continue
         specs.append(one.spec)
+        benchmarks[job.job] = str(one.manifest["benchmark"].get("digest"))
         for name, frame in zip(frames, found, strict=True):
             frames[name].append(frame)
         if n % _TOLD_EVERY == 0:
@@ -55,7 +61,7 @@ def read_rows(sweep: Sweep, settings: Sequence[Setting]) -> SweepRows:
         name: pl.concat(found, how="vertical_relaxed") if found else pl.DataFrame()
         for name, found in frames.items()
     }
-    return SweepRows(specs=tuple(specs), reasons=reasons, **joined)
+    return SweepRows(specs=tuple(specs), reasons=reasons, benchmarks=benchmarks, **joined)
 
 
 def _opened(job: SweepJob) -> Stored:

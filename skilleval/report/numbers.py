@@ -18,6 +18,7 @@ _SECONDS_FROM_MS = 10_000
 _CENTS_FROM_USD = Decimal("0.1")
 _SMALLEST_P = 0.001
 _LARGEST_TIMES = 1e6
+_ROUNDING = 1e-14
 _WIDE = Context(prec=700)  # every finite float fits, so no number a file may hold is refused
 
 
@@ -106,9 +107,14 @@ def signed_interval(low: float | None, high: float | None) -> str:
 
 
 def points(value: float | None) -> str:
-    """Write a difference of shares in percentage points, with its sign: `−8.3`; never 0 for what is not 0."""
+    """Write a difference of shares in percentage points, with its sign: `−8.3`; never 0 for what is not 0.
+
+    What a sum of floats leaves where the exact one is 0 is 0.
+    """
     if value is None or not math.isfinite(value):
         return DASH
+    if abs(value) < _ROUNDING:
+        return "0"
     hundredfold = _rounded(Decimal(str(value)).scaleb(2), Decimal("0.1"))
     exact = _significant(value, 2).scaleb(2) if hundredfold == 0 else hundredfold
     return f"+{_trimmed(exact)}" if exact > 0 else _trimmed(exact)

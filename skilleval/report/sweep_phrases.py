@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from skilleval.report.diff_phrases import LABELS, effect_interval, effect_text
-from skilleval.report.numbers import counted, points
+from skilleval.report.numbers import MINUS, counted, points
 from skilleval.report.sweep_document import SweepAbout, SweepMethod, Values, settings_text
 
 _SHOWN = ("improved", "regressed")
@@ -107,7 +107,7 @@ def missing_sentence(about: SweepAbout, jobs: Sequence[Values]) -> str:
     if not lacking:
         return ""
     has = "has" if len(lacking) == 1 else "have"
-    named = ", ".join(f"{job['job']} {job['state']}" for job in lacking[:_NAMED])
+    named = ", ".join(f"job {job['job']} {job['state']}" for job in lacking[:_NAMED])
     more = " …" if len(lacking) > _NAMED else ""
     return f"{len(lacking)} of {counted(about.n_jobs, 'job')} {has} no result that counts ({named}{more})"
 
@@ -135,7 +135,8 @@ def _reordered(name: str, lowest: Values, flips: Sequence[Values]) -> str:
     verb = "changes" if len(flips) == 1 else "change"
     swaps = f"; {counted(len(flips), 'pair')} of skills {verb} places, {sure} beyond chance" if flips else ""
     pair = f"{lowest['level_a']} and {lowest['level_b']}"
-    return f"the order of the skills depends on {name}: τ-b {lowest['kendall_tau']:.2f} between {pair}{swaps}"
+    tau = f"{lowest['kendall_tau']:.2f}".replace("-", MINUS)
+    return f"the order of the skills depends on {name}: τ-b {tau} between {pair}{swaps}"
 
 
 def caveats(

@@ -47,7 +47,7 @@ def test_only_matched_cells_are_compared_and_the_missing_job_is_told(sweep: Path
     assert seed["n_cells"] == 1
     assert [job["counts"] for job in report.jobs] == [True, True, True, False]
     assert report.jobs[3]["reason"] == "the provider <b>refused</b> it"
-    assert "1 of 4 jobs has no result that counts (3 failed)" in report.verdict
+    assert "1 of 4 jobs has no result that counts (job 3 failed)" in report.verdict
     assert any(
         warning.startswith("model, runner.seed: some cells have no counterpart")
         for warning in report.warnings

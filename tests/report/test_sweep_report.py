@@ -137,7 +137,7 @@ def test_the_verdict_says_what_each_setting_does_then_the_best_and_what_is_missi
     assert none.startswith("scorer: nothing to compare")
     assert best.startswith("best: model=")
     assert best.endswith("(78 % sure)")
-    assert missing == "1 of 2 jobs has no result that counts (1 failed)"
+    assert missing == "1 of 2 jobs has no result that counts (job 1 failed)"
     assert not REPORT.is_complete
 
 

@@ -95,7 +95,7 @@ def _keep_manifest(folder: Path, body: bytes, etag: str) -> None:
 
 
 def _date(path: Path, body: bytes) -> None:
-    """Give a fetched manifest the age of its run, which tells runs of one second apart, and not that of its fetching."""
+    """Give a fetched manifest the age of its run, not that of its fetching: it tells runs of one second apart."""
     try:
         moment = datetime.fromisoformat(json.loads(body)["started_at"]).timestamp()
     except (ValueError, TypeError, KeyError):
