@@ -17,8 +17,8 @@ exception.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from types import TracebackType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,21 +113,25 @@ class UnforeseenError(SkillevalError):
     exit_code = 3
 
 
-@contextmanager
-def interruptions_kept() -> Iterator[None]:
-    """Go on with a Ctrl-C that a library lost because its own `finally` tripped over it.
+class InterruptionsKept:
+    """Goes on with a Ctrl-C that a library lost because its own `finally` tripped over it.
 
     OmegaConf's context managers read a variable there that an interruption kept from being set.
-
-    Raises:
-        KeyboardInterrupt: there is one behind the exception that came out of the block.
     """
-    try:
-        yield
-    except Exception as error:
-        if any(isinstance(one, KeyboardInterrupt) for one in _behind(error)):
+
+    def __enter__(self) -> None:
+        """Begin a block in which foreign code runs."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
+    ) -> None:
+        """Look behind the exception that comes out of the block.
+
+        Raises:
+            KeyboardInterrupt: there is one.
+        """
+        if isinstance(error, Exception) and any(isinstance(one, KeyboardInterrupt) for one in _behind(error)):
             raise KeyboardInterrupt from None
-        raise
 
 
 def _behind(error: BaseException | None) -> Iterator[BaseException]:

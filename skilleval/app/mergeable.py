@@ -114,7 +114,11 @@ def _plan(manifest: Mapping[str, Any]) -> dict[str, Any]:
     if not is_shard(manifest):
         return {}
     plan = manifest["plan"]
-    return {f"plan.{key}": plan.get(key) for key in ("digest", "n_trials", "shards", "durations")}
+    return {
+        **{f"plan.{key}": plan.get(key) for key in ("digest", "n_trials", "shards", "durations")},
+        # Whoever edited a skill between two shards is told which one.
+        **{f"skills.{one['id']}.digest": one.get("digest") for one in manifest.get("skills", ())},
+    }
 
 
 def check_overlap(runs: Sequence[Stored]) -> None:

@@ -14,7 +14,7 @@ from skilleval.app.resume import StoredRun, find_stored
 from skilleval.app.sweep_status import sweep_exit_code
 from skilleval.config.compose import Composed, Grid, Outcome, SweepJob, SweepPlan, key_of
 from skilleval.config.trees import leaves
-from skilleval.errors import Problem, UsageError
+from skilleval.errors import Problem, UsageError, WriteError
 from skilleval.outcome import ExitCode
 from skilleval.provenance import versions
 from skilleval.results.locks import LOCK, RunLock
@@ -55,10 +55,11 @@ class StoredLedger:
         """Keep others from running the same sweep until its end, and note how it ended.
 
         Raises:
-            ResultsError: another process runs it, or it cannot be read or written.
+            ResultsError: another process runs it, or it cannot be read.
+            WriteError: its folder cannot be written.
             UsageError: the settings of all jobs are other ones than when it began.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        _make(self.folder)
         with RunLock(self.folder, may_go_on=True):
             if (self.folder / SWEEP).is_file():
                 _check_settings(read_sweep(self.folder), plan)
@@ -226,6 +227,14 @@ def _plan(folder: Path, _written_at: int) -> _Plan:
         numbers={one["key"]: one["job"] for one in said["jobs"]},
         settings={one["key"]: one["settings"] for one in said["jobs"]},
     )
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        msg = f"cannot make {folder}: {error.strerror}"
+        raise WriteError(msg, hint="name a folder that can be written: --output-dir DIR") from None
 
 
 def _setting(override: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from skilleval.cli.console import Screen, forget_stdout
-from skilleval.errors import SkillevalError, UnforeseenError, interruptions_kept
+from skilleval.errors import InterruptionsKept, SkillevalError, UnforeseenError
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +148,7 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def _guarded(common: Common, command: Callable[[], Any]) -> Any:
     """Run a command; whatever goes wrong is told as was asked for, and gives a documented exit code."""
     try:
-        with interruptions_kept():
+        with InterruptionsKept():
             return command()
     except SkillevalError as error:
         told = error

@@ -185,12 +185,13 @@ def test_other_settings_are_refused_by_name(pair: tuple[Path, Path], ready: Prep
         ({"sandbox": {"guarantees": ["network"]}}, "sandbox.guarantees"),
         ({"plan": {"shards": 2, "shard": 1, "digest": "another", "n_trials": 14}}, "plan.digest"),
         ({"scorers": {"task": {"version": "0"}}}, "scorers.task.version"),
+        ({"skills": [{"id": "edited", "digest": "another"}]}, "skills.edited.digest"),
     ],
 )
 def test_what_machines_and_versions_change_is_refused(
     pair: tuple[Path, Path], ready: Prepare, changes: dict[str, Any], key: str
 ) -> None:
-    """Shards of another plan, of a weaker sandbox, or judged by another version of a scorer do not belong together."""
+    """Shards of another plan or skill, of a weaker sandbox, or judged by another scorer do not belong together."""
     assert ready(*pair).gaps == ()
     rewrite_manifest(pair[1], **changes)
     assert key in {problem.key for problem in _refused(ready, *pair).problems}

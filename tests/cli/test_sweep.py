@@ -71,3 +71,12 @@ def test_a_sweep_of_no_value_is_refused(folder: Path, run: Run, replayed: Replay
         assert (refused.code, refused.out) == (2, "")
         assert f"{swept}: expected at least one value, found none" in refused.err
     assert not list(folder.glob("outputs/*/*"))
+
+
+def test_a_place_that_cannot_be_written_is_told(folder: Path, run: Run, replayed: Replayed) -> None:
+    """A sweep that can keep no books does not begin: exit 3, with what is in the way and what to do."""
+    (folder / "file").touch()
+    refused = run("eval", "-m", *replayed({"t1": RIGHT}), "runner.seed=1,2", "--output-dir", "file/out")
+    assert (refused.code, refused.out) == (3, "")
+    assert "cannot make" in refused.err
+    assert "--output-dir DIR" in refused.err

@@ -23,7 +23,7 @@ from skilleval.config.compose.phrases import Phrase, hydra_phrase
 from skilleval.config.compose.session import Sources, loader_of
 from skilleval.config.request import EXPERIMENT
 from skilleval.config.trees import covers, is_open, siblings
-from skilleval.errors import ConfigError, Problem, interruptions_kept
+from skilleval.errors import ConfigError, InterruptionsKept, Problem
 from skilleval.strict import nearest
 
 FOREIGN = (
@@ -51,7 +51,7 @@ _COMMAND_LINE = "command line"
 def mapped(sources: Sources, known: Callable[[], Mapping[str, Any]]) -> Iterator[None]:
     """Turn foreign exceptions into a `ConfigError`; `known` gives the config to look near names up in."""
     try:
-        with interruptions_kept():
+        with InterruptionsKept():
             yield
     except FOREIGN as error:
         raise config_error(error, sources, known) from None

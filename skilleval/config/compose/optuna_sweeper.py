@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _JOURNAL = "search.log"
 _DIRECTIONS = ("maximize", "minimize")
 _OVERRIDES = "overrides"
+_SEED_DIGITS = 8
 
 
 class OptunaSweeper(RecordingSweeper):
@@ -61,11 +63,22 @@ class OptunaSweeper(RecordingSweeper):
         study = self._study(ledger.folder)
         self._finish(study, len(study.trials))
         while (done := len(study.trials)) < self._n_trials:
-            trials = [study.ask(space) for _ in range(min(self._n_jobs, self._n_trials - done))]
+            last = min(done + self._n_jobs, self._n_trials)
+            trials = [self._asked(study, space, number) for number in range(done, last)]
             for trial in trials:
                 chosen = [f"{key}={_written(value)}" for key, value in trial.params.items()]
                 trial.set_user_attr(_OVERRIDES, [*shared, *chosen])
             self._run(study, trials, done)
+
+    def _asked(self, study: Study, space: dict[str, BaseDistribution], number: int) -> Trial:
+        """Ask for the settings of a job; its own seed lets a search that was stopped go on as if it never was."""
+        study.sampler = _optuna().samplers.TPESampler(seed=self._seed_of(number))
+        return study.ask(space)
+
+    def _seed_of(self, number: int) -> int | None:
+        if self._seed is None:
+            return None
+        return int(hashlib.sha256(f"{self._seed} {number}".encode()).hexdigest()[:_SEED_DIGITS], 16)
 
     def _check_direction(self) -> None:
         if self._direction not in _DIRECTIONS:
@@ -88,7 +101,6 @@ class OptunaSweeper(RecordingSweeper):
             storage=storage,
             direction=self._direction,
             load_if_exists=True,
-            sampler=optuna.samplers.TPESampler(seed=self._seed),
         )
         return study
 

@@ -28,7 +28,7 @@ from skilleval.config.compose.session import read_sources, serving
 from skilleval.config.compose.task import INTERRUPTED, Task
 from skilleval.config.request import Request
 from skilleval.config.shipped import shipped
-from skilleval.errors import ConfigError, Problem, UsageError, interruptions_kept
+from skilleval.errors import ConfigError, InterruptionsKept, Problem, UsageError
 
 _SWEEP_FLAGS = frozenset({"-m", "--multirun"})
 _SHOW_FLAGS = (
@@ -183,7 +183,7 @@ def _hand_over(task: Task, flags: Sequence[str]) -> tuple[Outcome, ...]:
     try:
         # Overrides first: argparse takes them in one piece only, and `--info` would swallow one behind it.
         with (
-            interruptions_kept(),
+            InterruptionsKept(),
             serving(task.sources),
             engines_quiet(),
             _as_program([*request.overrides, *shared, *flags]),

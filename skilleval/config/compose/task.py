@@ -16,7 +16,7 @@ from skilleval.config.compose.composing import Composed, SweepJob, build_compose
 from skilleval.config.compose.launching import Origin, at_home
 from skilleval.config.compose.ledger import Ledger, Outcome
 from skilleval.config.compose.session import Sources
-from skilleval.errors import SkillevalError, interruptions_kept
+from skilleval.errors import InterruptionsKept, SkillevalError
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Task:
         self.ledger.begin(place, overrides)
         outcome: Outcome | None = None
         try:
-            with interruptions_kept():
+            with InterruptionsKept():
                 outcome = self._outcome(config, node, overrides, place)
         finally:
             self.ledger.end(place, outcome or _broken())

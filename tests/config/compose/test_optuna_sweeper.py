@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from skilleval.app.sweeps import StoredLedger
-from skilleval.config.compose import Composed, run_hydra
+from skilleval.config.compose import Again, Composed, run_hydra
 from skilleval.errors import ConfigError
 
 Search = Callable[..., tuple[dict[str, Any], ...]]
@@ -27,13 +27,14 @@ def job(composed: Composed) -> Mapping[str, Any]:
 def search(project: Path, user_file: Path) -> Search:
     """Run a search in the project."""
 
-    def go(*argv: str) -> tuple[dict[str, Any], ...]:
+    def go(*argv: str, again: Again | None = None) -> tuple[dict[str, Any], ...]:
         return run_hydra(
             ["-m", "skill_set=examples", "hydra/sweeper=optuna", *argv],
             job,
             project=project,
             user_file=user_file,
             ledger=lambda folder: StoredLedger(folder=folder),
+            again=again,
         )
 
     return go
@@ -46,6 +47,18 @@ def test_a_search_tries_settings_inside_their_interval(search: Search) -> None:
     assert all(1000 <= one["timeout_ms"] <= 3000 for one in jobs)
     assert len({one["timeout_ms"] for one in jobs}) == 4
     assert all(one["state"] == "done" for one in jobs)
+
+
+def test_a_search_that_goes_on_tries_what_it_would_have_tried(search: Search, project: Path) -> None:
+    """A stop costs no job of the budget: nothing that was tried before is drawn again."""
+    asked = "runner.timeout_ms=interval(1000,3000)"
+    search(asked, "hydra.sweeper.n_trials=2")
+    (plan,) = project.glob("outputs/*/*/sweep.json")
+    again = Again(sweep_id=plan.parent.name, folder=plan.parent)
+    stopped = search(asked, "hydra.sweeper.n_trials=4", again=again)
+    whole = search(asked, "hydra.sweeper.n_trials=4")
+    assert [one["timeout_ms"] for one in stopped] == [one["timeout_ms"] for one in whole]
+    assert len({one["timeout_ms"] for one in stopped}) == 4
 
 
 def test_a_search_over_choices_runs_no_job_twice(search: Search) -> None:
