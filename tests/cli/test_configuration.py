@@ -55,7 +55,7 @@ def test_set_keeps_comments_and_refuses_nonsense(run: Run, folder: Path) -> None
         (
             "report.formats",
             "[json, pdf]",
-            "expected one of comment, csv, github, html, json, junit, markdown, found pdf",
+            "expected one of comment, csv, github, html, json, junit, latex, markdown, notebook, found pdf",
         ),
         ("privacy.redact", '["("]', "expected a regular expression"),
         ("scorer", "[exact, exact]", "expected each option once"),

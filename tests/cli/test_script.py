@@ -21,11 +21,9 @@ ELSEWHERE = {
     "demo": "test_evaluation.py",
     "doctor": "test_doctor.py",
     "eval": "test_evaluation.py, test_robustness.py, test_resume.py",
-    "paper": "tests/paper",
     "report": "test_robustness.py",
     "sandbox": "test_sandbox.py",
     "task": "test_task.py",
-    "verify": "tests/paper",
 }
 READING = (
     "benchmark show coding-easy",
@@ -35,16 +33,20 @@ READING = (
     "gate latest --store work/out gate.min_completion=0.5",
     "history --store work/out",
     "items latest --store work/out",
+    "merge work/out --output-dir merged --dry-run",
     "power --rate 0.7 --icc 0.4 --difference 0.05",
+    "push --store work/out",
     "schema strategy",
     "select --from work/skill --store work/out --min-completion 0.5",
     "slices latest --store work/out --by family",
     "sweep status latest --store work/out",
+    "verify work",
 )
 WRITING = (
     "create --name my-skill",
     "init study",
     "import theirs.json --skill booking --benchmark airline --output-dir imported",
+    "paper latest --store work/out --out paper",
     f"run --query calculator --skills-dir {EXAMPLES} --benchmark coding-easy --top-k 1",
     "score latest --store work/out scorer=exact",
 )
