@@ -219,7 +219,7 @@ def test_runs_are_chosen_and_ordered(some: list[RunEntry], asked: Asked, keys: s
     ("asked", "said"),
     [
         (Asked(sort="beauty"), "sort: expected one of started"),
-        (Asked(state="pased"), "passed"),
+        (Asked(state="passd"), "passed"),
         (Asked(since="2026-13-01"), "since: expected a day such as 2026-01-31"),
         (Asked(until="yesterday"), "until: expected a day"),
     ],

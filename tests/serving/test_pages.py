@@ -145,7 +145,7 @@ def test_a_choice_that_is_not_made_is_asked_for(page: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("target", "status", "said"),
     [
-        ("/?state=pased", 400, "expected one of passed"),
+        ("/?state=passd", 400, "expected one of passed"),
         ("/?page=0", 400, "a number from 1"),
         ("/?since=tomorrow", 400, "a day such as"),
         (f"/?q={'x' * 501}", 400, "at most 500 characters"),
