@@ -16,6 +16,7 @@ from skilleval.app.sweep_files import sweep_paths, with_sweeps, write_sweep_repo
 from skilleval.app.sweep_report import analyse_sweep
 from skilleval.errors import ConfigError, ResultsError, UsageError
 from skilleval.report.notebook.document import read_notebook
+from skilleval.results.sweeps import read_sweep
 
 
 @pytest.fixture(scope="module")
@@ -72,12 +73,14 @@ def test_a_run_that_is_gone_counts_as_missing(sweep: Path, tmp_path: Path) -> No
     """One that cannot be read is told of with its job, and is nobody's obstacle; without any there is no report."""
     shutil.copytree(sweep.parent.parent, tmp_path / "out")
     copy = tmp_path / "out" / "default" / sweep.name
-    folders = sorted(path for path in (tmp_path / "out").iterdir() if (path / "manifest.json").is_file())
-    shutil.rmtree(folders[0])
+    folders = [path for path in (tmp_path / "out").iterdir() if (path / "manifest.json").is_file()]
+    first = read_sweep(copy).jobs[0].run_dir
+    assert first is not None
+    shutil.rmtree(first)
     report = analyse_sweep(copy)
     assert [job["counts"] for job in report.jobs] == [False, True, True, False]
-    for folder in folders[1:]:
-        shutil.rmtree(folder)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
     with pytest.raises(ResultsError, match="no job of the sweep") as caught:
         analyse_sweep(copy)
     assert caught.value.problems[3].found == "the provider <b>refused</b> it"
