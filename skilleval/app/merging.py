@@ -33,7 +33,7 @@ from skilleval.errors import Problem, UsageError, WriteError
 from skilleval.provenance import git_state, machine, new_run_id, versions
 from skilleval.registry import part
 from skilleval.report import WRITERS
-from skilleval.results.find import find_run, runs
+from skilleval.results.find import LATEST, find_run, runs
 from skilleval.results.places import local_place
 from skilleval.results.schema import SCHEMA_VERSION
 from skilleval.results.store import MANIFEST, check_root, join_tables, read_manifest, write_manifest
@@ -91,9 +91,13 @@ def prepare_merging(
     return Merging(runs=found, composed=_composed(found[0], overrides, root), gaps=missing)
 
 
-def _order(run: Stored) -> tuple[int, str]:
-    """Put shards in order, so that the same runs are joined to the same rows however they were named."""
-    return int((run.manifest.get("plan") or {}).get("shard", 0)), str(run.manifest["run_id"])
+def _order(run: Stored) -> tuple[int, str, str]:
+    """Put shards in order, else the older run first: the same rows come out however the runs were named.
+
+    Ids of runs tell the second of their start alone; within one their ends are random.
+    """
+    shard = int((run.manifest.get("plan") or {}).get("shard", 0))
+    return shard, str(run.manifest.get("started_at") or ""), str(run.manifest["run_id"])
 
 
 def _refuse_without_effect(overrides: Sequence[str]) -> None:
@@ -127,7 +131,18 @@ def _places(reference: str, store: Path, absent: list[Gap]) -> Iterable[Path]:
         return _of_sweep(find_sweep(reference, store), absent)
     if place.is_dir() and (inside := runs(place)):
         return _of_folder(place, inside)
-    return [find_run(reference, store)]
+    found = find_run(reference, store)
+    sweep = _sweep_around(found) if reference == LATEST else None
+    return [found] if sweep is None else _of_sweep(sweep, absent)
+
+
+def _sweep_around(run: Path) -> Path | None:
+    """Give the sweep that a shard is a job of: who joins the latest shard means all of them."""
+    manifest = read_manifest(run)
+    if not (is_shard(manifest) and manifest.get("sweep_id")):
+        return None
+    sweep = run.parent / str(manifest["sweep_id"])
+    return sweep if (sweep / SWEEP).is_file() else None
 
 
 def _is_sweep(reference: str, store: Path) -> bool:

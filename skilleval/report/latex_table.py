@@ -18,6 +18,8 @@ FIT = r"""\newsavebox{\evalbox}
 
 PACKAGES = ("array", "booktabs", "graphicx")
 
+_ENDS = (".", "?", "!")
+
 
 def floating(table: TextTable, *, label: str) -> str:
     """Write a table that floats, with its title and note as the caption, for a document that loads `PACKAGES`."""
@@ -37,7 +39,7 @@ def floating(table: TextTable, *, label: str) -> str:
 
 def caption(title: str, note: str) -> str:
     """Write a caption: the title as a sentence, then what is to be known."""
-    said = f"{escape(title)}." if title else ""
+    said = f"{escape(title)}{'' if title.endswith(_ENDS) else '.'}" if title else ""
     return f"{said} {escape(note)}".strip()
 
 

@@ -39,6 +39,14 @@ def test_a_swept_plan_is_joined_by_the_id_of_its_sweep(run: Run, arguments: list
     assert "nothing was written" in shown.out
 
 
+def test_the_latest_shard_of_a_sweep_stands_for_all(run: Run, arguments: list[str]) -> None:
+    """Right after a sweep over shards `latest` joins the sweep, not the one shard that ended last."""
+    assert run("eval", "-m", *arguments, "plan.shards=2", "plan.shard=range(2)").code == 0
+    joined = run("merge", "latest", "--json")
+    assert joined.code == 0, joined.err
+    assert len(joined.document["merged_from"]) == 2
+
+
 def test_what_is_missing_is_told_by_the_installed_script(run_script: Run, arguments: list[str]) -> None:
     """A shard alone is no whole: exit 2, with what is missing and what to do."""
     run_script("eval", *arguments, "plan.shards=2", "--output-dir", "out")

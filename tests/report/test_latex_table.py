@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from skilleval.report.latex_table import MAX_ROWS, floating
+from skilleval.report.latex_table import MAX_ROWS, caption, floating
 from skilleval.report.text_table import TextTable
 
 
@@ -37,3 +37,9 @@ def test_rows_that_are_left_out_are_counted() -> None:
     assert "2 more rows not shown." in found
     assert f"s{MAX_ROWS - 1} &" in found
     assert f"s{MAX_ROWS} &" not in found
+
+
+def test_a_question_is_a_sentence_already() -> None:
+    """A title that ends a sentence gets no further full stop."""
+    assert caption("Does it depend?", "How much.") == "Does it depend? How much."
+    assert caption("Skills", "How much.") == "Skills. How much."
