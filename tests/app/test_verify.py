@@ -133,8 +133,8 @@ def test_other_versions_are_named(copy: Path) -> None:
 def test_the_article_is_the_authors_but_its_macros(copy: Path) -> None:
     """Any text may stand in main.tex; a macro that no number stands behind is found, unless in a comment."""
     (copy / "main.tex").write_text("Mine: \\evalAllTasks{}\n% \\evalOld\n\\evalNoSuch{}\n", encoding="utf-8")
-    (one,) = check(copy).differences
-    assert (one.file, one.line, one.found) == ("main.tex", 3, "\\evalNoSuch")
+    (one,) = [one for one in check(copy).differences if one.file == "main.tex"]
+    assert (one.line, one.found) == (3, "\\evalNoSuch")
 
 
 def test_a_percent_sign_hides_no_macro(copy: Path) -> None:
