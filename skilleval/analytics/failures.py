@@ -177,7 +177,7 @@ def task_matrix(trials: pl.LazyFrame, scores: pl.LazyFrame) -> pl.LazyFrame:
         Metric(name="is_flaky", expr=pl.when(n > 1).then((passed > 0) & (passed < n)), unit="statement"),
         Metric(
             name="outcomes",
-            expr=pl.col("letter").sort_by("repeat").head(_OUTCOMES_TOLD).str.join(""),
+            expr=pl.col("letter").sort_by("repeat", "run_id", "trial_id").head(_OUTCOMES_TOLD).str.join(""),
             unit="text",
             doc="a letter a repeat",
             sorts=True,
