@@ -85,7 +85,7 @@ def write_notebook(report: Report, path: Path, *, rows: Path, options: NotebookO
     _check_parameters(template, OF_ONE)
     _check_rows(rows)
     check_kernel(options)
-    _write(path, render_with(report, template, folder=_seen_from(path, rows)), options)
+    write_executed(path, render_with(report, template, folder=_seen_from(path, rows)), options)
 
 
 def write_diff_notebook(path: Path, *, baseline: Path, candidate: Path, options: NotebookOptions) -> None:
@@ -104,7 +104,7 @@ def write_diff_notebook(path: Path, *, baseline: Path, candidate: Path, options:
     check_kernel(options)
     places = {BASELINE: _seen_from(path, baseline), CANDIDATE: _seen_from(path, candidate)}
     about = {"template": template.name, "run_ids": [baseline.resolve().name, candidate.resolve().name]}
-    _write(path, notebook_text(with_parameters(template, places), about=about), options)
+    write_executed(path, notebook_text(with_parameters(template, places), about=about), options)
 
 
 def find_template(name: str, folders: Sequence[Path]) -> Template:
@@ -177,7 +177,12 @@ def _seen_from(path: Path, rows: Path) -> str:
     return Path(os.path.relpath(rows.resolve(), path.resolve().parent)).as_posix()
 
 
-def _write(path: Path, text: str, options: NotebookOptions) -> None:
+def write_executed(path: Path, text: str, options: NotebookOptions) -> None:
+    """Write a notebook as it stands, then what came of executing it, where that is wanted.
+
+    Raises:
+        NotebookError: a cell failed; the notebook stays on disk without outputs.
+    """
     write_text(path, text)
     if not options.execute:
         return

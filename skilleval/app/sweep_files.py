@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from skilleval.app.kernel import executed
-from skilleval.app.notebooks import NotebookOptions, check_kernel, find_template
-from skilleval.errors import ConfigError, NotebookError, Problem, ResultsError, UsageError
+from skilleval.app.notebooks import NotebookOptions, check_kernel, find_template, write_executed
+from skilleval.errors import ConfigError, Problem, ResultsError, UsageError
 from skilleval.report.notebook.parameters import parameter_names
 from skilleval.report.notebook.shipped import shipped_template
 from skilleval.report.notebook.template import Template
@@ -19,8 +17,6 @@ from skilleval.report.sweep_writers import SWEEP_WRITERS
 from skilleval.results.store import write_text
 from skilleval.results.sweeps import DONE, read_sweep, sweeps
 from skilleval.results.sweeps import SWEEP as SWEEP_FILE
-
-log = logging.getLogger("skilleval.progress")
 
 _STEM = "report"
 
@@ -98,20 +94,7 @@ def _write_notebook(report: SweepReport, path: Path, *, folder: Path, options: N
     _check(template)
     check_kernel(options)
     seen = Path(os.path.relpath(folder.resolve(), path.resolve().parent)).as_posix()
-    text = render_with(report, template, folder=seen)
-    write_text(path, text)
-    if not options.execute:
-        return
-    try:
-        done = executed(text, folder=path.resolve().parent, watch=_tell)
-    except NotebookError as error:
-        error.hint = " ".join(filter(None, (error.hint, f"{path} is there, without outputs")))
-        raise
-    write_text(path, done)
-
-
-def _tell(number: int, n: int, name: str) -> None:
-    log.info("notebook: cell %d of %d (%s)", number, n, name)
+    write_executed(path, render_with(report, template, folder=seen), options)
 
 
 def _check(template: Template) -> None:

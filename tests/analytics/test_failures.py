@@ -173,3 +173,15 @@ def test_outcomes_end_at_the_64th_repeat(grid: Grid) -> None:
     """The number of trials says that there were more."""
     row = task_matrix(*grid([[1] * 70])).collect().row(0, named=True)
     assert (row["outcomes"], row["n"]) == ("p" * 64, 70)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_repeats_of_pooled_runs_have_one_order(trials_of: Build, scores_of: Build, seed: int) -> None:
+    """Repeats with one number come by their run, whatever the order of the rows."""
+    names = [(f"run-{i}", f"trial-{i}", float(i % 2)) for i in range(6)]
+    trials = trials_of(
+        [{"task_id": "t", "run_id": run, "trial_id": name, "repeat": 0} for run, name, _ in names]
+    )
+    scores = scores_of([{"run_id": run, "trial_id": name, "score": score} for run, name, score in names])
+    shuffled = trials.collect().sample(fraction=1.0, shuffle=True, seed=seed).lazy()
+    assert task_matrix(shuffled, scores).collect()["outcomes"].to_list() == ["fpfpfp"]
