@@ -52,7 +52,12 @@ def convert_report(
 
 
 def _one_file(
-    source: str, writers: Mapping[str, Writer], output: Path, *, store: Path, notebook: NotebookOptions | None
+    source: str,
+    writers: Mapping[str, Writer[Report]],
+    output: Path,
+    *,
+    store: Path,
+    notebook: NotebookOptions | None,
 ) -> dict[str, Path]:
     """Write the one format that is asked for to the file that is named.
 
@@ -93,7 +98,7 @@ def _text(path: Path) -> str:
         raise ResultsError(msg) from None
 
 
-def _check_output(output: Path, writers: Mapping[str, Writer]) -> None:
+def _check_output(output: Path, writers: Mapping[str, Writer[Report]]) -> None:
     """Refuse a file name that says something else than the format: it may be a file one wants to keep."""
     # The last part alone: `comment.md` is as good a name for a comment as `report.comment.md`.
     suffixes = {Path(f"report{writer.suffix}").suffix for writer in writers.values()}

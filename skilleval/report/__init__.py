@@ -4,31 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from skilleval.report.document import Report
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
-    """One format: the suffix of its files and the module that writes it.
+Document = TypeVar("Document")
 
-    The module offers `render(report)`, which is pure; it is imported only to write. What `reads_rows` reads the tables
-    of the run when it is opened: `render` takes them to lie beside it.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer(Generic[Document]):
+    """One format of one kind of document: the suffix of its files and the module that writes it.
+
+    The module offers `render(document)`, which is pure; it is imported only to write. What `reads_rows` reads the
+    tables of the runs when it is opened: `render` takes them to lie beside it.
     """
 
     suffix: str
     module: str
     reads_rows: bool = False
 
-    def render(self, report: Report) -> str:
-        """Give the whole text of a report in this format."""
-        rendered: str = import_module(self.module).render(report)
+    def render(self, document: Document) -> str:
+        """Give the whole text of a document in this format."""
+        rendered: str = import_module(self.module).render(document)
         return rendered
 
 
-WRITERS: dict[str, Writer] = {
+WRITERS: dict[str, Writer[Report]] = {
     "html": Writer(suffix=".html", module="skilleval.report.html_writer"),
     "csv": Writer(suffix=".csv", module="skilleval.report.csv_writer"),
     "json": Writer(suffix=".json", module="skilleval.report.json_writer"),
