@@ -162,10 +162,16 @@ def _refused(_: Request, error: Exception) -> Response:
 
 
 def _failed(_: Request, error: Exception) -> Response:
-    """Answer for what nobody has foreseen, e.g. a damaged run; the server goes on."""
+    """Answer for what nobody has foreseen, e.g. a damaged run; the server goes on.
+
+    Starlette raises the error again after the answer, upon which the server closes the connection; the answer says so,
+    or the browser's next request would be lost on it.
+    """
     log.info("while answering", exc_info=error)
     said = f"{type(error).__name__}: {error}"
-    return _text(problem_page("this cannot be shown", [said]), ".html", status=_OURS)
+    answer = _text(problem_page("this cannot be shown", [said]), ".html", status=_OURS)
+    answer.headers["connection"] = "close"
+    return answer
 
 
 def application(root: Path) -> Starlette:

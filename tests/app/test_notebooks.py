@@ -4,7 +4,7 @@ import ast
 import json
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -40,23 +40,18 @@ SMALL = '# %% id="p" tags=["parameters"]\nrun_folder = "."\n\n# %% id="end"\n{}\
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Give two runs by two scorers, of which the second one is better; they part on answers that begin right."""
     made = Runs(tmp_path_factory.mktemp("notebooks"))
-    for wrong in (TASKS[:3], ()):
+
+    def run(wrong: Sequence[str]) -> Path:
         answers = {
             name: {**RIGHT, **({"output": {"result": "1?"}} if name in wrong else {})} for name in TASKS
         }
         made.workload.record(answers)
-        evaluate(made.workload.prepared("scorer=[exact,contains]"), observe=lambda _: None)
-    return made
+        return evaluate(made.workload.prepared("scorer=[exact,contains]"), observe=lambda _: None).folder
 
-
-@pytest.fixture(scope="module")
-def pair(runs: Runs) -> tuple[Path, Path]:
-    """Give their folders, oldest first."""
-    first, second = sorted(path.parent for path in runs.store.glob("*/manifest.json"))
-    return first, second
+    return run(TASKS[:3]), run(())
 
 
 def cells(path: Path) -> dict[str, dict[str, Any]]:
@@ -217,13 +212,13 @@ def test_the_run_is_named_as_seen_from_the_notebook(pair: tuple[Path, Path]) -> 
     assert (pair[0] / "r.ipynb").read_bytes() == first
 
 
-def test_converting_takes_template_and_place(tmp_path: Path, runs: Runs, pair: tuple[Path, Path]) -> None:
+def test_converting_takes_template_and_place(tmp_path: Path, pair: tuple[Path, Path]) -> None:
     """A stored run becomes a notebook in another folder or under another name."""
     options = NotebookOptions(execute=False, template="paper")
     places: list[Path] = [tmp_path, tmp_path / "mine.ipynb"]
     for output in places:
         written = convert_report(
-            str(pair[0]), formats=["notebook"], output=output, store=runs.store, notebook=options
+            str(pair[0]), formats=["notebook"], output=output, store=pair[0].parent, notebook=options
         )
         assert "latex" in cells(written["notebook"])
         place = (written["notebook"].parent / parameters(written["notebook"])["run_folder"]).resolve()

@@ -20,7 +20,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 
 
 def names(runs: Runs) -> list[str]:
-    """Name both runs, oldest first."""
+    """Name both runs; ids of one second have no order in time."""
     return sorted(str(path.parent) for path in runs.store.glob("*/manifest.json"))
 
 
