@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 
 _TOLERANCE = 1e-9
 

@@ -6,7 +6,10 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from skilleval.domain import Benchmark, Condition, Skill, Task, Trial, content_hash, short_hash
+from skilleval.domain.hashes import content_hash, short_hash
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Benchmark, Task
+from skilleval.domain.trials import Condition, Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

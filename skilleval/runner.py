@@ -14,7 +14,10 @@ from typing import Protocol, TypeVar, cast, runtime_checkable
 
 from skilleval.adapters.base import Adapter, Admitting, Call
 from skilleval.clock import Clock
-from skilleval.domain import Reply, Score, Status, Trial, TrialRecord, Try
+from skilleval.domain.attempts import Reply, Status, Try
+from skilleval.domain.records import TrialRecord
+from skilleval.domain.scores import Score
+from skilleval.domain.trials import Trial
 
 _T = TypeVar("_T")
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skilleval.domain import Trial, content_hash, short_hash
+from skilleval.domain.hashes import content_hash, short_hash
+from skilleval.domain.trials import Trial
 
 Call = tuple[str, str, str]
 """Which calls take how long: task, skill, mode."""

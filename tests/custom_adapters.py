@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from skilleval.adapters.base import Call
-from skilleval.domain import Reply, Skill, Status
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.skills import Skill
 from skilleval.errors import AdapterError
 from skilleval.sandboxes.base import Sandbox
 from skilleval.strict import StrictModel

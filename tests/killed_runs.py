@@ -8,7 +8,7 @@ from pathlib import Path
 from recorded_runs import RIGHT, Workload, write_workload
 
 from skilleval.app.evaluate import evaluate
-from skilleval.domain import TrialRecord
+from skilleval.domain.records import TrialRecord
 
 FINISHED = 3
 

@@ -13,7 +13,7 @@ from samples import skill
 from skilleval.adapters.base import Call
 from skilleval.adapters.mcp.adapter import McpAdapter
 from skilleval.adapters.mcp.options import McpOptions
-from skilleval.domain import Reply
+from skilleval.domain.attempts import Reply
 from skilleval.sandboxes.base import Sandbox
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from samples import DONE, planned, task, trials
 
 from skilleval.clock import Clock
-from skilleval.domain import Reply, TrialRecord, Try
+from skilleval.domain.attempts import Reply, Try
+from skilleval.domain.records import TrialRecord
 from skilleval.results.journal import Journal
 from skilleval.results.rows import RowBuilder
 from skilleval.results.store import compact, create_run, journal_path

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from skilleval.domain import Benchmark, Condition, Evaluator, Reply, Skill, Status, Task, Trial
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Benchmark, Evaluator, Task
+from skilleval.domain.trials import Condition, Trial
 from skilleval.plan import PlannedSkill, PlanOptions, build_trials
 from skilleval.scorers.base import MISSING, Finding, Scorer, ScoringRecord
 

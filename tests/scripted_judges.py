@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skilleval.chat.base import ChatRequest, Completion
-from skilleval.domain import Status, Usage
+from skilleval.domain.attempts import Status, Usage
 from skilleval.scorers.base import Finding, ScoringRecord
 from skilleval.scorers.llm_judge import Judges, LlmJudgeOptions, LlmJudgeScorer
 

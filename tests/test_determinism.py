@@ -8,7 +8,7 @@ from joined_rows import findings, rows, same_numbers
 from recorded_runs import BROKEN, NULL, RIGHT, TIMEOUT, WRONG, write_workload
 
 from skilleval.app.evaluate import evaluate
-from skilleval.domain import TrialRecord
+from skilleval.domain.records import TrialRecord
 
 ENDINGS = (RIGHT, WRONG, RIGHT, TIMEOUT, RIGHT, BROKEN, NULL)
 SETTINGS = ("runner.repeats=3", "scorer=[exact,contains]", "analysis.interval=bca", "runner.seed=7")

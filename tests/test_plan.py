@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from samples import benchmark, planned, skill, task, trials
 
-from skilleval.domain import Trial
+from skilleval.domain.trials import Trial
 from skilleval.plan import PlanOptions, build_trials, longest_duration_s, trial_seed
 
 

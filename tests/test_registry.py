@@ -39,7 +39,7 @@ def test_what_is_not_there_is_named(kind: str, words: str) -> None:
 def test_another_package_adds_a_scorer_by_entry_point(tmp_path: Path) -> None:
     """A scorer of an installed package is chosen by its entry point's name, without touching ours."""
     (tmp_path / "length_scorer.py").write_text(
-        "from skilleval.domain import Verdict\n"
+        "from skilleval.domain.scores import Verdict\n"
         "from skilleval.scorers.base import Finding, ScorerInfo\n"
         "from skilleval.strict import StrictModel\n"
         "class Options(StrictModel):\n    at_most: int\n"

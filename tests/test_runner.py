@@ -11,7 +11,10 @@ from samples import DONE, planned, skill, task, trials
 
 from skilleval.adapters.base import Call
 from skilleval.clock import Clock
-from skilleval.domain import Reply, Score, Status, Trial, TrialRecord, Verdict
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.records import TrialRecord
+from skilleval.domain.scores import Score, Verdict
+from skilleval.domain.trials import Trial
 from skilleval.runner import Past, Runner, RunnerOptions
 
 CRASH = Reply(status=Status.SKILL_ERROR, failure_kind="exit_code", retryable=True)

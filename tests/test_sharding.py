@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import planned, skill, task, trials
 
-from skilleval.domain import Condition, Mode, Trial
+from skilleval.domain.trials import Condition, Mode, Trial
 from skilleval.plan import PlannedSkill
 from skilleval.sharding import Durations, is_shard, plan_hash, planned_ids, shard_remark, shards_of
 

@@ -8,7 +8,7 @@ import hashlib
 from pydantic import Field
 
 from skilleval.adapters.base import Call
-from skilleval.domain import Reply, Status, Usage
+from skilleval.domain.attempts import Reply, Status, Usage
 from skilleval.strict import StrictModel
 
 _ENDINGS = (

@@ -20,7 +20,7 @@ from skilleval.app.evaluate import evaluate
 from skilleval.app.prepare import prepare
 from skilleval.clock import Clock
 from skilleval.config.compose import compose_settings
-from skilleval.domain import TrialRecord
+from skilleval.domain.records import TrialRecord
 from skilleval.results.journal import Journal
 from skilleval.results.rows import RowBuilder
 from skilleval.results.schema import TABLES

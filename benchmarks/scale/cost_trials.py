@@ -22,7 +22,7 @@ from workload import write_benchmark, write_recording, write_skill
 from skilleval.app.evaluate import evaluate
 from skilleval.app.prepare import prepare
 from skilleval.config.compose import compose_settings
-from skilleval.domain import TrialRecord
+from skilleval.domain.records import TrialRecord
 
 CHUNKS = 20
 SLOTS = 8

@@ -8,7 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from skilleval.domain import Mode, Reply, Skill, TaskFile
+from skilleval.domain.attempts import Reply
+from skilleval.domain.files import TaskFile
+from skilleval.domain.skills import Skill
+from skilleval.domain.trials import Mode
 
 _log = logging.getLogger(__name__)
 

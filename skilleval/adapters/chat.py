@@ -11,7 +11,8 @@ from skilleval.adapters.base import Call
 from skilleval.adapters.chat_prompt import Told, has_skill, read_question, system_text, user_text
 from skilleval.adapters.text import compact_json
 from skilleval.chat.base import Asked, ChatRequest, Completion, Ready
-from skilleval.domain import Reply, Skill, Status
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.skills import Skill
 from skilleval.errors import AdapterError, Problem
 from skilleval.strict import StrictModel
 

@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skilleval.adapters.base import Call
-from skilleval.domain import BundledFile, FileKind, Mode, Skill, TaskFile, canonical_json
+from skilleval.domain.files import BundledFile, FileKind, TaskFile
+from skilleval.domain.hashes import canonical_json
+from skilleval.domain.skills import Skill
+from skilleval.domain.trials import Mode
 
 PROMPT_MARKER = "---USER PROMPT---"
 """Parts the files of a task from its prompt."""

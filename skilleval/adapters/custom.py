@@ -11,7 +11,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from skilleval.adapters.base import Adapter, Call, Checking, close_all
-from skilleval.domain import Reply, Skill, Status
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.skills import Skill
 from skilleval.errors import AdapterError, Problem, SkillevalError
 from skilleval.sandboxes.base import Sandbox
 from skilleval.strict import StrictModel

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.sandboxes.base import NETWORK, Sandbox
 
 _FILESYSTEM = "filesystem"

@@ -21,7 +21,8 @@ from skilleval.adapters.http_places import UnsendableError, json_text, placed
 from skilleval.adapters.http_reply import Answer, Failure, read_answer
 from skilleval.adapters.servers import ServerLimits, SkillServer
 from skilleval.adapters.text import compact_json, excerpt, storable
-from skilleval.domain import Reply, Skill, Status
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.skills import Skill
 from skilleval.errors import AdapterError
 from skilleval.sandboxes.base import Sandbox
 

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field
 
 from skilleval.adapters.http_places import Place, build_places
 from skilleval.adapters.token import Token
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import AdapterError, Problem
 from skilleval.strict import StrictModel
 

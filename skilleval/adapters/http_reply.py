@@ -12,7 +12,7 @@ from typing import Protocol
 from skilleval.adapters.text import MESSAGE_CHARACTERS, compact_json, decoded, excerpt, parsed_json, storable
 from skilleval.adapters.usage import reported_usage
 from skilleval.chat.retry_after import http_date, retry_after_s
-from skilleval.domain import Reply, Status, Usage
+from skilleval.domain.attempts import Reply, Status, Usage
 
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _USAGE_KINDS = ("input", "output", "total")

@@ -20,7 +20,8 @@ from skilleval.adapters.python_child import EXCEPTION, MANY
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
 from skilleval.adapters.text import compact_json, parsed_json
 from skilleval.adapters.usage import reported_usage
-from skilleval.domain import Reply, Skill, Status
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.skills import Skill
 from skilleval.errors import AdapterError, Problem
 from skilleval.sandboxes.base import Sandbox
 from skilleval.strict import StrictModel

@@ -15,7 +15,7 @@ from skilleval.adapters.interpreter import python_of
 from skilleval.adapters.python_child import EXCEPTION, MANY
 from skilleval.adapters.python_inprocess import InProcess
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.errors import AdapterError, Problem
 from skilleval.sandboxes.base import Sandbox
 from skilleval.strict import StrictModel

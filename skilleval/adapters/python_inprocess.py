@@ -22,7 +22,7 @@ from typing import Any
 from skilleval.adapters.base import Call
 from skilleval.adapters.python_child import called, sentence
 from skilleval.adapters.text import EXCERPT_BYTES, MESSAGE_CHARACTERS, compact_json, storable
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 
 _loading = threading.Lock()
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from skilleval.adapters.base import Call
 from skilleval.adapters.text import compact_json, parsed_json
-from skilleval.domain import NO_USAGE, Reply, Status, Usage
+from skilleval.domain.attempts import NO_USAGE, Reply, Status, Usage
 from skilleval.errors import CatalogError, ConfigError, Problem
 from skilleval.sandboxes.base import Sandbox
 from skilleval.strict import StrictModel

@@ -17,7 +17,7 @@ from skilleval.adapters.http_endpoint import PORT, Serve
 from skilleval.adapters.http_reply import Failure, Redaction, nothing_redacted
 from skilleval.adapters.server_probe import HOST, Address, probed
 from skilleval.adapters.text import EXCERPT_BYTES, decoded
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 from skilleval.sandboxes.base import Command, Completed, Exposure, Sandbox, Session
 from skilleval.sandboxes.doors import Pin, socket_folder
 

@@ -24,7 +24,7 @@ from skilleval.adapters.jsonrpc import RpcReply, find_reply, request
 from skilleval.adapters.text import MESSAGE_CHARACTERS, compact_json, decoded, excerpt, storable
 from skilleval.adapters.usage import reported_usage
 from skilleval.adapters.workers import Ask, Program, Workers, program_of
-from skilleval.domain import Reply, Status, Usage
+from skilleval.domain.attempts import Reply, Status, Usage
 from skilleval.sandboxes.base import Command, Completed, Sandbox
 from skilleval.strict import StrictModel
 

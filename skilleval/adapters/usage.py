@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skilleval.domain import NO_USAGE, Usage
+from skilleval.domain.attempts import NO_USAGE, Usage
 
 _MAX_COUNT = 2**63 - 1  # what a column of the results can hold
 

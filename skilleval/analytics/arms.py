@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from skilleval.domain import Mode
+from skilleval.domain.trials import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,8 @@ from skilleval.analytics.arms import ARMS, PAIR_KEYS, side_by_side
 from skilleval.analytics.completion import trial_count
 from skilleval.analytics.metric import Metric, derive, summarise
 from skilleval.analytics.outcomes import TRIAL_KEYS
-from skilleval.domain import Mode, Status
+from skilleval.domain.attempts import Status
+from skilleval.domain.trials import Mode
 
 CHECK_KEYS = ("task_id", "check_id")
 _OF_TRIAL = tuple(key for key in PAIR_KEYS if key != "scorer")

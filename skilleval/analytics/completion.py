@@ -8,7 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from skilleval.analytics.metric import Metric
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 
 GRADED = pl.col("graded")
 PASSED = pl.col("passed").fill_null(value=False)

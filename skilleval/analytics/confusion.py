@@ -12,7 +12,8 @@ import polars as pl
 from skilleval.analytics.completion import share, trial_count
 from skilleval.analytics.metric import Metric, derive, summarise
 from skilleval.analytics.outcomes import TRIAL_KEYS, trial_outcomes
-from skilleval.domain import RATER_CHECK, Status
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import RATER_CHECK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,8 @@ import polars as pl
 from skilleval.analytics.completion import share, trial_count
 from skilleval.analytics.metric import Metric, summarise
 from skilleval.analytics.outcomes import TRIAL_KEYS, trial_outcomes
-from skilleval.domain import Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
 
 _BLAMED = (
     "run_id",

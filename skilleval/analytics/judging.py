@@ -8,7 +8,7 @@ from skilleval.analytics.arms import PAIR_KEYS
 from skilleval.analytics.completion import trial_count
 from skilleval.analytics.metric import Metric, summarise
 from skilleval.analytics.outcomes import CONDITION_KEYS, TRIAL_KEYS
-from skilleval.domain import EVIDENCE_NOT_FOUND
+from skilleval.domain.scores import EVIDENCE_NOT_FOUND
 
 JUDGE_ERROR = "judge_error"
 

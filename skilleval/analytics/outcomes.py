@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from skilleval.analytics.metric import Metric, summarise
-from skilleval.domain import Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
 
 if TYPE_CHECKING:
     from skilleval.analytics.spec import AnalysisSpec

@@ -13,7 +13,8 @@ import polars as pl
 
 from skilleval.analytics.metric import Metric, summarise
 from skilleval.analytics.outcomes import TRIAL_KEYS, trial_outcomes
-from skilleval.domain import Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
 
 LENGTH = "_length"
 """Ends the name of the column that holds how many characters a text has in full."""

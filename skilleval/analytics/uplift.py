@@ -19,7 +19,7 @@ from skilleval.analytics.paired import (
     paired_interval,
     sign_flip_test,
 )
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 
 if TYPE_CHECKING:
     from skilleval.analytics.spec import AnalysisSpec

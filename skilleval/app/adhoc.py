@@ -15,7 +15,9 @@ from skilleval.app.evaluate import run_and_close, runner_options
 from skilleval.app.prepare import Prepared, prepare
 from skilleval.clock import Clock
 from skilleval.config.compose import compose_settings, quote
-from skilleval.domain import Score, Status, TrialRecord, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.records import TrialRecord
+from skilleval.domain.scores import Score, Verdict
 from skilleval.errors import CatalogError, Problem
 from skilleval.outcome import ExitCode
 from skilleval.registry import part

@@ -16,7 +16,7 @@ from skilleval.analytics.agreement import (
 from skilleval.analytics.confusion import calibration, label_ratings, ratings
 from skilleval.analytics.ranking import ranking_agreement
 from skilleval.analytics.spec import AnalysisSpec
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 from skilleval.report.agreement import Agreement
 from skilleval.report.agreement_part import AgreementFrames, agreement_part
 

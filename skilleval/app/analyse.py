@@ -32,7 +32,7 @@ from skilleval.app.agreement import scorer_agreement
 from skilleval.app.details import max_trials, shown_trials
 from skilleval.app.gating import Gated, gate_checks, rules_of
 from skilleval.app.serial import SERIAL
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 from skilleval.errors import ResultsError
 from skilleval.report.build import build_report
 from skilleval.report.columns import interval_metrics

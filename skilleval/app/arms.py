@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from skilleval.catalog.editions import old_editions
 from skilleval.config.settings import Settings
-from skilleval.domain import Mode, Skill
+from skilleval.domain.skills import Skill
+from skilleval.domain.trials import Mode
 
 
 def arms(skills: Sequence[Skill], settings: Settings) -> list[tuple[Skill, Mode]]:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from skilleval.app.models import judge_settings
 from skilleval.app.parts import adapter_kind, adapter_options
 from skilleval.app.prepare import CHAT, Prepared
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.sandboxes.base import NETWORK
 
 ANYWHERE = "any host"

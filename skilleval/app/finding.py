@@ -11,7 +11,7 @@ from skilleval.app.history import USUAL_SCORER, Measured, Newest, newest, skill_
 from skilleval.catalog.find import Hit, by_name, ranked, with_tags
 from skilleval.catalog.read import read_catalog
 from skilleval.catalog.rules import schema
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import CatalogError, Problem, UsageError
 from skilleval.report.columns import number
 from skilleval.strict import nearest

@@ -11,7 +11,7 @@ from skilleval.analytics.gate_changes import Rows
 from skilleval.app.analyse import analysis_spec
 from skilleval.app.gating import Baseline, Gated, gate_checks
 from skilleval.config.settings import GateRule
-from skilleval.domain import Benchmark
+from skilleval.domain.tasks import Benchmark
 from skilleval.results.schema import SCORES, TRIALS, polars_schema
 
 

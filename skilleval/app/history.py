@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from skilleval.app.analyse import analyse
-from skilleval.domain import Skill, content_hash
+from skilleval.domain.hashes import content_hash
+from skilleval.domain.skills import Skill
 from skilleval.errors import Problem, ResultsError
 from skilleval.report.columns import number, words
 from skilleval.report.document import SCHEMA, MatrixCell, Report, Row, from_json

@@ -18,7 +18,9 @@ from skilleval.catalog.benchmarks import find_benchmark
 from skilleval.catalog.read import read_catalog
 from skilleval.clock import Clock
 from skilleval.config.compose import Composed
-from skilleval.domain import Benchmark, Mode, Skill
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Benchmark
+from skilleval.domain.trials import Mode
 from skilleval.errors import CatalogError, Problem, ResultsError, UsageError
 from skilleval.provenance import new_run_id, versions
 from skilleval.results.importers import IMPORTERS, Importer

@@ -10,7 +10,7 @@ from skilleval.adapters.token import Token
 from skilleval.app.models import key_variables
 from skilleval.app.parts import adapter_kind, adapter_options
 from skilleval.config.settings import Settings
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.results.redaction import Redactor
 
 _SHORTEST = 6

@@ -10,7 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from skilleval.domain import Benchmark, Trial
+from skilleval.domain.tasks import Benchmark
+from skilleval.domain.trials import Trial
 from skilleval.errors import ConfigError, Problem
 from skilleval.scorers.base import Scorer
 from skilleval.scorers.labels import Label, LabelsScorer

@@ -12,7 +12,8 @@ from skilleval.app.egress import destinations
 from skilleval.app.models import model_facts
 from skilleval.app.parts import sandbox_facts
 from skilleval.app.prepare import Prepared
-from skilleval.domain import Benchmark, Skill
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Benchmark
 from skilleval.provenance import git_state, machine, versions
 from skilleval.results.schema import SCHEMA_VERSION
 from skilleval.sandboxes.proxy import Passing

@@ -14,7 +14,7 @@ from skilleval.chat.options import Price
 from skilleval.chat.pricing import PriceTable
 from skilleval.clock import Clock
 from skilleval.config.settings import PartSettings, PricingSettings, Settings
-from skilleval.domain import content_hash
+from skilleval.domain.hashes import content_hash
 from skilleval.registry import part
 from skilleval.scorers.llm_judge import Judges
 

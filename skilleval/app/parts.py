@@ -12,7 +12,7 @@ from skilleval.adapters.base import Adapter
 from skilleval.adapters.replay import ReplayAdapter
 from skilleval.chat.base import Asked
 from skilleval.config.settings import PartSettings, Texts
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.registry import part
 from skilleval.sandboxes import SANDBOXES
 from skilleval.sandboxes.base import Sandbox

@@ -10,7 +10,8 @@ from typing import Any
 from skilleval.analytics.durations import CALL, call_durations
 from skilleval.app.analyse import settled
 from skilleval.config.settings import Settings
-from skilleval.domain import Benchmark, Trial
+from skilleval.domain.tasks import Benchmark
+from skilleval.domain.trials import Trial
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.results.find import LATEST, find_run
 from skilleval.results.places import local_place

@@ -31,7 +31,10 @@ from skilleval.catalog.evals import EVALS, read_evals
 from skilleval.catalog.read import Catalog, read_catalog, usable_skills
 from skilleval.config.compose import Composed
 from skilleval.config.settings import Settings
-from skilleval.domain import Benchmark, Condition, Mode, Skill, Trial, content_hash
+from skilleval.domain.hashes import content_hash
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Benchmark
+from skilleval.domain.trials import Condition, Mode, Trial
 from skilleval.errors import AdapterError, UsageError
 from skilleval.plan import PlannedSkill, PlanOptions, build_trials, longest_duration_s, n_cells
 from skilleval.registry import part

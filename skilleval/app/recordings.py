@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 
 from skilleval.adapters.replay import Recorded, ReplayAdapter
-from skilleval.domain import Trial, TrialRecord
+from skilleval.domain.records import TrialRecord
+from skilleval.domain.trials import Trial
 from skilleval.errors import CatalogError, Problem
 from skilleval.results.rows import record_from, reply_from
 from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES, Table

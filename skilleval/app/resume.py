@@ -15,7 +15,9 @@ from skilleval.app.prepare import Prepared
 from skilleval.app.serial import SERIAL, unmeasured
 from skilleval.config.compose import Composed, StoredConfig, compose_stored
 from skilleval.config.trees import covers, leaves
-from skilleval.domain import Status, Trial, canonical_json, content_hash
+from skilleval.domain.attempts import Status
+from skilleval.domain.hashes import canonical_json, content_hash
+from skilleval.domain.trials import Trial
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.results.find import find_run, runs
 from skilleval.results.locks import RunLock, is_locked

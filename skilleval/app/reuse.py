@@ -11,7 +11,8 @@ from typing import Any
 from skilleval.app.prepare import Prepared
 from skilleval.app.recordings import Place, StoredPast
 from skilleval.config.compose import Composed
-from skilleval.domain import Trial, content_hash
+from skilleval.domain.hashes import content_hash
+from skilleval.domain.trials import Trial
 from skilleval.errors import WriteError
 from skilleval.results.cache import Circumstances, IndexedRun, indexed_runs, write_index
 from skilleval.runner import Past

@@ -11,7 +11,7 @@ from skilleval.adapters.interpreter import python_of
 from skilleval.app.parts import adapter_kind
 from skilleval.catalog.read import Catalog
 from skilleval.config.settings import Settings
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.sandboxes.base import Sandbox
 from skilleval.sandboxes.docker import DockerSandbox
 

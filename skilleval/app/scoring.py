@@ -21,7 +21,10 @@ from skilleval.app.recordings import Place, StoredPast
 from skilleval.app.reuse import n_redacted
 from skilleval.config.compose import Composed, StoredConfig, compose_stored, quote
 from skilleval.config.settings import Settings
-from skilleval.domain import Benchmark, Condition, Mode, Skill, Task, Trial, canonical_json
+from skilleval.domain.hashes import canonical_json
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Benchmark, Task
+from skilleval.domain.trials import Condition, Mode, Trial
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.registry import part
 from skilleval.report import WRITERS

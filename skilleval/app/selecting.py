@@ -21,7 +21,7 @@ from skilleval.app.history import (
     reference,
     skill_key,
 )
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import Problem, UsageError
 from skilleval.report.columns import number
 from skilleval.strict import nearest

@@ -11,7 +11,9 @@ from typing import Any
 import polars as pl
 
 from skilleval.app.recordings import stored_records
-from skilleval.domain import Trial, TrialRecord, canonical_json
+from skilleval.domain.hashes import canonical_json
+from skilleval.domain.records import TrialRecord
+from skilleval.domain.trials import Trial
 from skilleval.results.schema import TRIALS
 from skilleval.results.store import read_unmeasured, scan_table
 from skilleval.runner import Runner, Staged

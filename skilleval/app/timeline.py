@@ -16,7 +16,7 @@ from skilleval.analytics.task_results import task_results
 from skilleval.analytics.trend import LINE_KEYS, METHOD_KEYS, TASK_MEANS, numbered_lines, task_matrix
 from skilleval.app.slicing import check_metric
 from skilleval.app.stored import Stored, readable, stored
-from skilleval.domain import content_hash
+from skilleval.domain.hashes import content_hash
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.results.find import runs
 from skilleval.results.store import read_manifest

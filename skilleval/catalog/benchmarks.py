@@ -16,7 +16,7 @@ from skilleval.catalog.paths import is_file, is_folder
 from skilleval.catalog.rules import schema, violations
 from skilleval.catalog.shapes import other_than_tasks
 from skilleval.catalog.tasks import build_tasks, key_problems, note_unanswered, strange_keys, task_problems
-from skilleval.domain import Benchmark, Task
+from skilleval.domain.tasks import Benchmark, Task
 from skilleval.errors import CatalogError, Problem
 from skilleval.strict import nearest
 

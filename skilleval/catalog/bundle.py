@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skilleval.catalog.contents import Content, read_content
-from skilleval.domain import BundledFile, FileKind
+from skilleval.domain.files import BundledFile, FileKind
 from skilleval.errors import Problem
 
 EVALS = "evals"

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from skilleval.domain import Task, canonical_json
+from skilleval.domain.hashes import canonical_json
+from skilleval.domain.tasks import Task
 
 _OPTION, _KEY = "custom_scorer_path", "customScorerPath"
 

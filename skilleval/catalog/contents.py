@@ -7,7 +7,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilleval.domain import FileKind
+from skilleval.domain.files import FileKind
 
 SHOWN_BYTES = 65_536
 """Of a longer file only the beginning is kept."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from skilleval.catalog.paths import is_folder
 from skilleval.catalog.skill_md import MANIFEST, read_instruction_skill
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import CatalogError, Problem
 
 _KEY = "skill_set.old"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 
 _WORD = re.compile(r"\w+")
 _WEIGHTS = {"name": 3.0, "description": 2.0, "tags": 1.5}

@@ -11,7 +11,7 @@ from pathlib import Path
 from skilleval.catalog.paths import is_folder
 from skilleval.catalog.selection import Selection
 from skilleval.catalog.skill_md import MANIFEST, NAMES, read_instruction_skill, skill_file
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import CatalogError, Problem
 
 _CALLABLE = "skill.json"

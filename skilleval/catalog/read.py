@@ -14,7 +14,7 @@ from skilleval.catalog.selection import Selection
 from skilleval.catalog.shapes import other_than_skill
 from skilleval.catalog.skill_json import MANIFEST, manifest_path, skill_reading
 from skilleval.catalog.skill_md import NAMES
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import CatalogError, Problem
 
 _SUFFIX = Path(MANIFEST).suffix

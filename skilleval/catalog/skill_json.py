@@ -20,7 +20,7 @@ from skilleval.catalog.notices import Notices
 from skilleval.catalog.paths import is_file
 from skilleval.catalog.rules import misspelt, said, schema, violations
 from skilleval.catalog.shapes import other_than_skill
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import CatalogError, Problem
 
 MANIFEST = "skill.json"

@@ -14,7 +14,7 @@ from skilleval.catalog.bundle import Bundle, link_problem, read_bundle
 from skilleval.catalog.frontmatter import SkillText, read_skill_text
 from skilleval.catalog.paths import is_file, is_folder
 from skilleval.catalog.skill_json import SkillReading
-from skilleval.domain import Instructions, Skill
+from skilleval.domain.skills import Instructions, Skill
 from skilleval.errors import CatalogError, Problem
 
 MANIFEST = "SKILL.md"

@@ -15,7 +15,7 @@ from typing import Any
 from skilleval.catalog.judging import canonical, implied_kind, judging_problems, nothing_to_check
 from skilleval.catalog.notices import Notices
 from skilleval.catalog.rules import misspelt, said, schema
-from skilleval.domain import Evaluator, Task
+from skilleval.domain.tasks import Evaluator, Task
 from skilleval.errors import Problem
 
 # An evaluator's key: the option it becomes, and the kinds on which it has an effect.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from skilleval.domain import NO_USAGE, Status, Usage
+from skilleval.domain.attempts import NO_USAGE, Status, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

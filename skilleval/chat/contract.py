@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from skilleval.chat.base import Completion
-from skilleval.domain import Status, Usage
+from skilleval.domain.attempts import Status, Usage
 
 _MAX_COUNT = 2**63 - 1  # what a column of the results can hold
 _COUNTS = ("input_tokens", "output_tokens", "total_tokens", "cached_tokens")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from skilleval.chat.base import Completion
-from skilleval.domain import Status, Usage
+from skilleval.domain.attempts import Status, Usage
 from skilleval.errors import ConfigError, Problem
 
 _BILLED = frozenset({Status.COMPLETED, Status.TIMEOUT})  # what timed out here may have been answered there

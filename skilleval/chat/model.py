@@ -12,7 +12,8 @@ from skilleval.chat.meter import Meter, Role
 from skilleval.chat.options import ModelOptions
 from skilleval.chat.pricing import PriceTable
 from skilleval.clock import Clock
-from skilleval.domain import Usage, content_hash
+from skilleval.domain.attempts import Usage
+from skilleval.domain.hashes import content_hash
 
 _NO_MATTER = {"requests_per_minute", "tokens_per_minute", "retries", "price", "api_key_env"}
 _CHARACTERS_PER_TOKEN = 4

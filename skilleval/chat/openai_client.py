@@ -14,7 +14,7 @@ from skilleval.chat.base import ChatRequest, Completion
 from skilleval.chat.openai_body import Body, Concessions, build_body, conceded
 from skilleval.chat.openai_options import Access, OpenAIOptions, build_access
 from skilleval.chat.openai_reply import Failure, Refusal, failed, read_reply
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 from skilleval.errors import AdapterError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 from skilleval.chat.base import Completion, ToolCall
 from skilleval.chat.retry_after import http_date, retry_after_s
-from skilleval.domain import NO_USAGE, Status, Usage
+from skilleval.domain.attempts import NO_USAGE, Status, Usage
 
 MESSAGE_CHARACTERS = 16_384
 """Kept of what was said of a failure; less is stored, once nothing in it is secret any more."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from skilleval.chat.options import Price
-from skilleval.domain import Usage
+from skilleval.domain.attempts import Usage
 
 _PER = 1_000_000
 _PROBE = Usage(input_tokens=1, output_tokens=1)

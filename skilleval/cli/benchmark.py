@@ -16,7 +16,7 @@ from skilleval.outcome import ExitCode
 if TYPE_CHECKING:
     from skilleval.catalog.benchmark_list import Checked, Listed, Shown
     from skilleval.catalog.benchmarks import BenchmarkReading
-    from skilleval.domain import Benchmark, Task
+    from skilleval.domain.tasks import Benchmark, Task
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 

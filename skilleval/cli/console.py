@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress
 
-    from skilleval.domain import TrialRecord
+    from skilleval.domain.records import TrialRecord
     from skilleval.errors import SkillevalError
     from skilleval.runner import Observer
 

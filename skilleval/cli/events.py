@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from skilleval.app.evaluate import Outcome
     from skilleval.app.opening import OpenRun
     from skilleval.app.prepare import Prepared
-    from skilleval.domain import Trial, TrialRecord
+    from skilleval.domain.records import TrialRecord
+    from skilleval.domain.trials import Trial
     from skilleval.results.redaction import Redactor
 
 _Key = tuple[str, str]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skilleval.cli.arguments import Command, Common, Many, common_options, overrides_and_words
-from skilleval.domain import Mode
+from skilleval.domain.trials import Mode
 from skilleval.errors import Problem, UsageError
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from skilleval.cli.request import Request
 from skilleval.cli.running import carry_out
 from skilleval.cli.watching import LogOptions, configure_logging
 from skilleval.config.compose import Again, Composed, Grid, Outcome, SweepJob, quote, run_hydra
-from skilleval.domain import content_hash
+from skilleval.domain.hashes import content_hash
 from skilleval.outcome import ExitCode, first_of
 from skilleval.results.places import local_place
 from skilleval.results.store import read_manifest

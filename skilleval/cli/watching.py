@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from skilleval.app.opening import OpenRun
     from skilleval.app.prepare import Prepared
     from skilleval.cli.console import Screen
-    from skilleval.domain import Trial, TrialRecord
+    from skilleval.domain.records import TrialRecord
+    from skilleval.domain.trials import Trial
 
 PRETTY, JSONL, SILENT = "pretty", "jsonl", "silent"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 from skilleval.errors import ResultsError, WriteError
 from skilleval.results.schema import TRIALS
 from skilleval.results.store import read_manifest, scan_table

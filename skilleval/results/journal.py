@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from skilleval.clock import Clock
-from skilleval.domain import TrialRecord
+from skilleval.domain.records import TrialRecord
 from skilleval.errors import ResultsError, WriteError
 from skilleval.results.rows import RowBuilder, storable
 

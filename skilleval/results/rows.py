@@ -10,19 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from skilleval.domain import (
-    Judgement,
-    Reply,
-    Score,
-    Status,
-    Task,
-    Trial,
-    TrialRecord,
-    Try,
-    Usage,
-    Verdict,
-    canonical_json,
-)
+from skilleval.domain.attempts import Reply, Status, Try, Usage
+from skilleval.domain.hashes import canonical_json
+from skilleval.domain.records import TrialRecord
+from skilleval.domain.scores import Judgement, Score, Verdict
+from skilleval.domain.tasks import Task
+from skilleval.domain.trials import Trial
 from skilleval.results.excerpts import shorten
 from skilleval.results.redaction import Redactor
 from skilleval.results.schema import TRIALS, TRIES

@@ -12,7 +12,9 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING
 
-from skilleval.domain import Mode, Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
+from skilleval.domain.trials import Mode
 from skilleval.errors import ResultsError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from skilleval.domain import content_hash
+from skilleval.domain.hashes import content_hash
 from skilleval.errors import ResultsError
 from skilleval.results.find import LATEST
 from skilleval.results.locks import is_locked

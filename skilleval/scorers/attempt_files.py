@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from skilleval.domain import FileKind, TaskFile
+from skilleval.domain.files import FileKind, TaskFile
 from skilleval.scorers.base import MISSING, ScoringRecord
 
 LAYOUT = "outputs/response.txt or outputs/output.json, tool_calls.json, inputs/<file>, attempt.json"

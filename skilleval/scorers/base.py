@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
-from skilleval.domain import Evaluator, Judgement, TaskFile, Verdict
+from skilleval.domain.files import TaskFile
+from skilleval.domain.scores import Judgement, Verdict
+from skilleval.domain.tasks import Evaluator
 
 
 class Missing(Enum):

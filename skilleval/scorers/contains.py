@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.scorers.base import MISSING, Finding, ScorerInfo, ScoringRecord, ungraded
 from skilleval.scorers.options import with_task_options
 from skilleval.scorers.values import Normalise, is_number, normaliser, parts, same_number, same_value, shown

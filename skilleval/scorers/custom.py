@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.sandboxes.base import Command, Completed, Sandbox
 from skilleval.scorers.base import MISSING, Finding, ScorerInfo, ScoringRecord, ungraded
 from skilleval.scorers.findings import no_output, ungraded_with

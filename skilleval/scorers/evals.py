@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from skilleval.domain import content_hash
+from skilleval.domain.hashes import content_hash
 from skilleval.scorers.base import (
     Finding,
     Fingerprinted,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.scorers.base import MISSING, Finding, ScorerInfo, ScoringRecord, ungraded
 from skilleval.scorers.options import with_task_options
 from skilleval.scorers.values import normaliser, same_value, shown, unwrapped

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.scorers.base import Finding, ungraded
 from skilleval.scorers.values import shown
 

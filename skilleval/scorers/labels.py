@@ -8,7 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from skilleval.domain import RATER_CHECK, Verdict, content_hash
+from skilleval.domain.hashes import content_hash
+from skilleval.domain.scores import RATER_CHECK, Verdict
 from skilleval.scorers.base import Finding, ScorerInfo, ScoringRecord, ungraded
 from skilleval.strict import StrictModel
 

@@ -7,7 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from skilleval.domain import Reply, Score, Status, Task, Trial, Verdict, content_hash, short_hash
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.hashes import content_hash, short_hash
+from skilleval.domain.scores import Score, Verdict
+from skilleval.domain.tasks import Task
+from skilleval.domain.trials import Trial
 from skilleval.scorers.base import (
     MISSING,
     Finding,

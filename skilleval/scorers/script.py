@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from skilleval.domain import content_hash
+from skilleval.domain.hashes import content_hash
 from skilleval.sandboxes.base import Command, Completed, Sandbox
 from skilleval.scorers.aside import aside
 from skilleval.scorers.attempt_files import UnusableFileError, attempt_files, write_files

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.sandboxes.base import Completed
 from skilleval.scorers.base import Finding, ungraded
 

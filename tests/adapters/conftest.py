@@ -17,7 +17,7 @@ from skilleval.adapters.base import Call
 from skilleval.adapters.http import HttpAdapter
 from skilleval.adapters.http_endpoint import HttpOptions
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
-from skilleval.domain import Reply
+from skilleval.domain.attempts import Reply
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from skilleval.adapters.base import Adapter, Call, close_all, isolation
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 
 

@@ -13,7 +13,10 @@ from samples import skill
 from skilleval.adapters.base import Admitting, Call, Checking
 from skilleval.adapters.chat import ChatAdapter, ChatOptions
 from skilleval.chat.base import ChatRequest, Completion, ToolCall
-from skilleval.domain import FileKind, Instructions, Mode, Reply, Status, TaskFile, Usage
+from skilleval.domain.attempts import Reply, Status, Usage
+from skilleval.domain.files import FileKind, TaskFile
+from skilleval.domain.skills import Instructions
+from skilleval.domain.trials import Mode
 from skilleval.errors import AdapterError, Problem
 
 Calls = Callable[..., Call]

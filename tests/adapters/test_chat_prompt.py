@@ -8,7 +8,8 @@ import pytest
 from samples import skill
 
 from skilleval.adapters.chat_prompt import Question, read_question, system_text, user_text
-from skilleval.domain import BundledFile, FileKind, Instructions, Skill, TaskFile
+from skilleval.domain.files import BundledFile, FileKind, TaskFile
+from skilleval.domain.skills import Instructions, Skill
 
 REFERENCE = {"role": "reference", "path": "references/codes.md"}
 

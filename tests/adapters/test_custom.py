@@ -16,7 +16,8 @@ from samples import skill
 
 from skilleval.adapters.base import Call, isolation
 from skilleval.adapters.custom import CustomAdapter, CustomOptions
-from skilleval.domain import Reply, Skill, Status
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.skills import Skill
 from skilleval.errors import AdapterError, ConfigError, SkillevalError
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from skilleval.adapters.hidden import with_hints
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 
 

@@ -14,7 +14,8 @@ from samples import planned, skill, trials
 from skilleval.adapters.base import Call
 from skilleval.adapters.http import HttpAdapter
 from skilleval.clock import Clock
-from skilleval.domain import Reply, Status, TrialRecord, Usage
+from skilleval.domain.attempts import Reply, Status, Usage
+from skilleval.domain.records import TrialRecord
 from skilleval.errors import AdapterError
 from skilleval.runner import Runner, RunnerOptions
 from skilleval.scorers.panel import Panel

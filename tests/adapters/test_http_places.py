@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from skilleval.adapters.http_places import Placed, UnsendableError, build_places, placed
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 
 Ask = Callable[..., Reply]
 

@@ -7,7 +7,7 @@ import pytest
 
 from skilleval.adapters.http_reply import Answer, Failure, read_answer
 from skilleval.adapters.token import Token
-from skilleval.domain import NO_USAGE, Reply, Status, Usage
+from skilleval.domain.attempts import NO_USAGE, Reply, Status, Usage
 
 
 def _read(

@@ -13,7 +13,7 @@ from samples import skill
 from skilleval.adapters.base import Call, isolation
 from skilleval.adapters.langchain import LangchainAdapter, LangchainOptions
 from skilleval.adapters.langchain_child import plain
-from skilleval.domain import NO_USAGE, Reply, Status, Usage
+from skilleval.domain.attempts import NO_USAGE, Reply, Status, Usage
 from skilleval.errors import AdapterError
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 

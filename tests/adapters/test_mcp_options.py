@@ -9,7 +9,8 @@ from samples import skill
 
 from skilleval.adapters.mcp.adapter import McpAdapter
 from skilleval.adapters.mcp.options import McpOptions, Program, read_target
-from skilleval.domain import Skill, Status
+from skilleval.domain.attempts import Status
+from skilleval.domain.skills import Skill
 from skilleval.errors import AdapterError, ConfigError
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 

@@ -10,7 +10,7 @@ from mcp_types import CallToolResult
 from skilleval.adapters.http_reply import Failure
 from skilleval.adapters.mcp.line import Traffic
 from skilleval.adapters.mcp.reply import reply_of, with_last_words
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 
 IMAGE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
 

@@ -17,7 +17,7 @@ from naps import Nap
 
 from skilleval.adapters.base import isolation
 from skilleval.adapters.mcp.adapter import McpAdapter
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.sandboxes.cgroups import usable_hierarchies
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.sandboxes.process import ProcessOptions, ProcessSandbox

@@ -14,7 +14,7 @@ from adapters.conftest import Loopback
 from mcp_servers import WITH_SDK, mcp_call, replies_of
 
 from skilleval.adapters.base import Call
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 
 JSON = {"content-type": "application/json"}
 WORD = "sesame-0123456789"

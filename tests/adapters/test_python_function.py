@@ -13,7 +13,7 @@ from naps import Nap
 
 from skilleval.adapters.base import Call
 from skilleval.adapters.python_function import PythonAdapter, PythonOptions
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.errors import AdapterError
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 

@@ -11,7 +11,7 @@ import pytest
 
 from skilleval.adapters.base import Call
 from skilleval.adapters.replay import Recorded, ReplayAdapter, ReplayOptions, read_recorded
-from skilleval.domain import NO_USAGE, Reply, Status, Usage
+from skilleval.domain.attempts import NO_USAGE, Reply, Status, Usage
 from skilleval.errors import CatalogError
 
 MakeCall = Callable[..., Call]

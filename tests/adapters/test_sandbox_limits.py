@@ -5,7 +5,8 @@ from pathlib import Path
 
 from skilleval.adapters.base import Call
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
-from skilleval.domain import Reply, Skill, Status
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.skills import Skill
 from skilleval.sandboxes.process import ProcessOptions, ProcessSandbox
 
 

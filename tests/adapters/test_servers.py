@@ -22,7 +22,7 @@ from skilleval.adapters.http_endpoint import Serve
 from skilleval.adapters.http_reply import Failure
 from skilleval.adapters.server_probe import Address
 from skilleval.adapters.servers import ServerLimits, SkillServer
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.sandboxes.process import ProcessOptions, ProcessSandbox
 

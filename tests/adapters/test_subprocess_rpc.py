@@ -11,7 +11,7 @@ import pytest
 from cases import case_input
 from naps import Nap
 
-from skilleval.domain import Reply, Status, Usage
+from skilleval.domain.attempts import Reply, Status, Usage
 
 Invoke = Callable[..., Reply]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from skilleval.adapters.usage import reported_usage
-from skilleval.domain import NO_USAGE, Usage
+from skilleval.domain.attempts import NO_USAGE, Usage
 
 
 @pytest.mark.parametrize(

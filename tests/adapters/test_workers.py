@@ -14,7 +14,7 @@ from skilleval.adapters.base import Call
 from skilleval.adapters.exchange import Exchange
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
 from skilleval.adapters.workers import Workers
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.sandboxes.base import Command, Completed, Session
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 

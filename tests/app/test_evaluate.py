@@ -15,7 +15,7 @@ from samples import DONE
 from skilleval.adapters.base import Call
 from skilleval.app.evaluate import closing, evaluate
 from skilleval.app.prepare import Prepared
-from skilleval.domain import Reply
+from skilleval.domain.attempts import Reply
 from skilleval.outcome import ExitCode
 
 

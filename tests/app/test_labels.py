@@ -10,7 +10,8 @@ import pytest
 from samples import benchmark, judged, planned, record, skill, task, trials
 
 from skilleval.app.labels import with_labels
-from skilleval.domain import Trial, Verdict
+from skilleval.domain.scores import Verdict
+from skilleval.domain.trials import Trial
 from skilleval.errors import ConfigError
 from skilleval.scorers.base import Scorer
 from skilleval.scorers.exact import ExactOptions, ExactScorer

@@ -18,7 +18,7 @@ from skilleval.app.merging import Merging, merge, prepare_merging
 from skilleval.app.resume import check_plan, find_stored
 from skilleval.app.scoring import prepare_scoring
 from skilleval.clock import Clock
-from skilleval.domain import TrialRecord
+from skilleval.domain.records import TrialRecord
 from skilleval.errors import ResultsError, SkillevalError, UsageError
 from skilleval.outcome import ExitCode
 

@@ -13,7 +13,7 @@ from skilleval.app.evaluate import evaluate
 from skilleval.app.planning import Plan, without_places
 from skilleval.app.prepare import Prepared
 from skilleval.app.resume import plan_digest
-from skilleval.domain import Condition
+from skilleval.domain.trials import Condition
 from skilleval.errors import ConfigError, ResultsError, UsageError
 from skilleval.outcome import ExitCode
 

@@ -8,7 +8,7 @@ from records import written
 from samples import task, trials
 
 from skilleval.app.recordings import Place, StoredPast, stored_records
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 
 
 def replies(n: int) -> list[list[Reply]]:

@@ -18,7 +18,8 @@ from samples import task, trials
 
 from skilleval.app.evaluate import Outcome, evaluate
 from skilleval.app.resume import Left, check_plan, find_stored, is_unfinished, left_of, what_is_left
-from skilleval.domain import Trial, TrialRecord
+from skilleval.domain.records import TrialRecord
+from skilleval.domain.trials import Trial
 from skilleval.errors import ResultsError, UsageError
 from skilleval.outcome import ExitCode
 from skilleval.results.locks import RunLock

@@ -8,7 +8,7 @@ from samples import skill
 from skilleval.analytics.selection import Filters, SelectionSpec, SortKey
 from skilleval.app.history import History, Measured
 from skilleval.app.selecting import Ranking, select
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import UsageError
 from skilleval.report.document import MatrixCell
 

@@ -19,7 +19,8 @@ from small_skills import said, write_skill, write_tasks
 from skilleval.adapters.replay import Recorded, ReplayAdapter
 from skilleval.app.serial import measure_serially, unmeasured
 from skilleval.clock import Clock
-from skilleval.domain import Reply, Status, TrialRecord
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.records import TrialRecord
 from skilleval.results.journal import Journal
 from skilleval.results.rows import RowBuilder
 from skilleval.results.schema import TRIALS

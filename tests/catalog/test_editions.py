@@ -9,7 +9,7 @@ import pytest
 
 from skilleval.catalog.editions import old_editions
 from skilleval.catalog.skill_md import read_instruction_skill
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import CatalogError
 
 

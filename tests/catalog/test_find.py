@@ -4,7 +4,7 @@ import pytest
 from samples import skill
 
 from skilleval.catalog.find import ranked, with_tags
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 
 CATALOG = (
     skill("converter", name="Unit converter", description="Converts lengths and weights", tags=("units",)),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from skilleval.catalog.benchmarks import BenchmarkReading, read_tasks
-from skilleval.domain import Evaluator
+from skilleval.domain.tasks import Evaluator
 from skilleval.errors import CatalogError, Problem
 
 Writer = Callable[..., Path]

@@ -7,7 +7,7 @@ import pytest
 
 from skilleval.catalog.benchmarks import read_tasks
 from skilleval.catalog.read import read_catalog, usable_skills
-from skilleval.domain import Condition
+from skilleval.domain.trials import Condition
 from skilleval.errors import CatalogError
 from skilleval.plan import PlannedSkill, PlanOptions, build_trials
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from skilleval.catalog.skill_md import read_instruction_skill
-from skilleval.domain import FileKind, Skill
+from skilleval.domain.files import FileKind
+from skilleval.domain.skills import Skill
 from skilleval.errors import CatalogError, Problem
 
 Writer = Callable[..., Path]

@@ -7,7 +7,7 @@ import pytest
 
 from skilleval.chat.base import Completion
 from skilleval.chat.contract import sound
-from skilleval.domain import Status, Usage
+from skilleval.domain.attempts import Status, Usage
 
 
 def _given(**more: Any) -> Completion:

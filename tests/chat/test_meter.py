@@ -6,7 +6,7 @@ import pytest
 
 from skilleval.chat.base import Completion
 from skilleval.chat.meter import Meter, Role
-from skilleval.domain import Status, Usage
+from skilleval.domain.attempts import Status, Usage
 from skilleval.errors import ConfigError
 
 

@@ -19,7 +19,11 @@ from skilleval.chat.model import ChatModel
 from skilleval.chat.openai_client import OpenAIProvider
 from skilleval.chat.pricing import PriceTable
 from skilleval.clock import Clock
-from skilleval.domain import Instructions, Reply, Score, Status, Trial, TrialRecord, Usage, Verdict
+from skilleval.domain.attempts import Reply, Status, Usage
+from skilleval.domain.records import TrialRecord
+from skilleval.domain.scores import Score, Verdict
+from skilleval.domain.skills import Instructions
+from skilleval.domain.trials import Trial
 from skilleval.errors import AdapterError, ConfigError
 from skilleval.registry import part
 from skilleval.runner import Runner, RunnerOptions
@@ -279,7 +283,7 @@ def test_a_provider_can_come_from_python(tmp_path: Path, simulated: SimulatedClo
     (tmp_path / "tea_provider.py").write_text(
         "from skilleval.chat.base import Completion\n"
         "from skilleval.chat.options import ModelOptions\n"
-        "from skilleval.domain import Status, Usage\n"
+        "from skilleval.domain.attempts import Status, Usage\n"
         "class TeaOptions(ModelOptions):\n    leaf: str\n"
         "class Tea:\n"
         "    Options = TeaOptions\n"

@@ -16,7 +16,7 @@ from model_servers import ModelServer, model_server
 
 from skilleval.chat.base import ChatRequest, Completion, ToolCall
 from skilleval.chat.openai_client import OpenAIProvider
-from skilleval.domain import NO_USAGE, Status, Usage
+from skilleval.domain.attempts import NO_USAGE, Status, Usage
 
 Talk = Callable[..., Any]
 Make = Callable[..., Any]

@@ -7,7 +7,7 @@ import pytest
 
 from skilleval.chat.openai_client import OpenAIProvider
 from skilleval.chat.openai_options import build_access
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 from skilleval.errors import AdapterError, ConfigError
 
 Make = Callable[..., Any]

@@ -7,7 +7,7 @@ import pytest
 
 from skilleval.chat.options import Price
 from skilleval.chat.pricing import PriceTable
-from skilleval.domain import Usage
+from skilleval.domain.attempts import Usage
 
 OPENAI = "https://api.openai.com/v1"
 LOCAL = "http://127.0.0.1:8377/v1"

@@ -17,7 +17,8 @@ from scripted_judges import ScriptedJudge
 from skilleval.adapters import ADAPTERS
 from skilleval.adapters.base import Adapter, Call
 from skilleval.config.compose import compose_settings
-from skilleval.domain import Instructions, Reply, Status
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.skills import Instructions
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.strict import StrictModel
 

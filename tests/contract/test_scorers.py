@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from samples import judged, record
 
 from skilleval.config.shipped import shipped
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.scorers import SCORERS, build_scorer
 from skilleval.scorers.base import MISSING, Scorer

@@ -18,7 +18,7 @@ from skilleval.catalog.evals.tasks import build_tasks
 from skilleval.catalog.frontmatter import read_skill_text
 from skilleval.catalog.read import read_catalog
 from skilleval.catalog.skill_md import read_instruction_skill, skill_file
-from skilleval.domain import Instructions, Skill
+from skilleval.domain.skills import Instructions, Skill
 from skilleval.errors import CatalogError
 
 pytestmark = pytest.mark.corpora

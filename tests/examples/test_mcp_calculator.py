@@ -11,7 +11,7 @@ from mcp_servers import replies_of
 
 from skilleval.adapters.base import Call
 from skilleval.catalog.skill_json import read_skill
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 
 SKILL = read_skill(SKILLS / "mcp-calculator")
 

@@ -14,7 +14,8 @@ from skilleval.adapters.base import Call
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
 from skilleval.catalog.benchmarks import read_benchmark
 from skilleval.catalog.skill_json import read_skill
-from skilleval.domain import Reply, Status, Task
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.tasks import Task
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 
 pytestmark = pytest.mark.node

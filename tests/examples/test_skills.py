@@ -19,7 +19,8 @@ from skilleval.adapters.http import HttpAdapter
 from skilleval.catalog.benchmarks import read_benchmark
 from skilleval.catalog.skill_json import read_skill
 from skilleval.config.compose import compose_settings
-from skilleval.domain import Reply, Status, Task
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.tasks import Task
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 
 ROOT = Path(__file__).parents[2]

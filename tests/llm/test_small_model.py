@@ -20,7 +20,8 @@ from skilleval.app.models import build_models
 from skilleval.catalog.skill_md import read_instruction_skill
 from skilleval.chat.base import Asked, ChatRequest, Completion
 from skilleval.config.compose import compose_settings
-from skilleval.domain import Mode, Reply, Status
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.trials import Mode
 
 pytestmark = pytest.mark.llm
 

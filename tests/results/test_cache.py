@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from records import DONE, written
 
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.errors import WriteError
 from skilleval.results.cache import (
     Circumstances,

@@ -14,7 +14,7 @@ import pytest
 from records import record_of
 
 from skilleval.clock import Clock
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.errors import ResultsError
 from skilleval.results.journal import CHUNK_BYTES, Journal
 from skilleval.results.locks import RunLock

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from records import record_of
 
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.results.excerpts import shorten
 from skilleval.results.redaction import MARK, Redactor
 from skilleval.results.rows import RowBuilder

@@ -12,7 +12,7 @@ from records import record_of
 
 from skilleval.adapters.token import STARS, Token
 from skilleval.clock import Clock
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.errors import ConfigError
 from skilleval.results.journal import Journal
 from skilleval.results.redaction import MARK, Redactor

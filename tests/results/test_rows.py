@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from records import open_journal, record_of
 
-from skilleval.domain import Reply, Status, TrialRecord, Usage
+from skilleval.domain.attempts import Reply, Status, Usage
+from skilleval.domain.records import TrialRecord
 from skilleval.results.rows import record_from
 from skilleval.results.schema import SCORES, TRIALS, TRIES, Table
 from skilleval.results.store import compact, scan_table

@@ -19,7 +19,7 @@ from records import open_journal, record_of, written
 from results.conftest import Warned
 
 from skilleval.clock import Clock
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 from skilleval.errors import ResultsError, WriteError
 from skilleval.results.find import find_run, runs
 from skilleval.results.journal import Journal, read_chunks

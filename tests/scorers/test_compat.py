@@ -10,7 +10,8 @@ import yaml
 from samples import judged, record
 
 from skilleval.config.shipped import shipped
-from skilleval.domain import Evaluator, Verdict
+from skilleval.domain.scores import Verdict
+from skilleval.domain.tasks import Evaluator
 from skilleval.scorers import SCORERS
 from skilleval.scorers.base import MISSING, Finding, Scorer
 from skilleval.scorers.compat import CompatOptions, CompatScorer

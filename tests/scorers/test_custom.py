@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from samples import task, trials
 
-from skilleval.domain import Evaluator, Reply, Status, Verdict
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.scores import Verdict
+from skilleval.domain.tasks import Evaluator
 from skilleval.sandboxes.base import Command, Completed
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.scorers.base import MISSING, Finding, ScoringRecord

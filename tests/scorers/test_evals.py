@@ -10,7 +10,8 @@ from typing import Any
 from samples import task, trials
 from scripted_judges import OPTIONS, ScriptedJudge, asserting, results, verdict
 
-from skilleval.domain import Reply, Status, Verdict
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.scores import Verdict
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.scorers.base import Finding
 from skilleval.scorers.evals import EvalsScorer

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from samples import record
 
-from skilleval.domain import FileKind, TaskFile, Verdict
+from skilleval.domain.files import FileKind, TaskFile
+from skilleval.domain.scores import Verdict
 from skilleval.scorers.base import MISSING, Finding, ScoringRecord
 from skilleval.scorers.files import FilesOptions, FilesScorer
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from samples import judged, record
 
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.scorers.base import MISSING, Finding
 from skilleval.scorers.json_schema import JsonSchemaOptions, JsonSchemaScorer
 from skilleval.scorers.json_schema.exchange import Check

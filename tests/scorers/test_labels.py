@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from samples import judged, record
 
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.errors import ConfigError
 from skilleval.scorers.labels import Label, LabelsOptions, LabelsScorer
 

@@ -8,7 +8,8 @@ import pytest
 from cases import case_input
 from samples import judged, record
 
-from skilleval.domain import Evaluator, Verdict
+from skilleval.domain.scores import Verdict
+from skilleval.domain.tasks import Evaluator
 from skilleval.scorers.base import MISSING, Finding
 from skilleval.scorers.numeric import NumericOptions, NumericScorer
 

@@ -9,7 +9,10 @@ from datetime import UTC, datetime
 import pytest
 from samples import DONE, task, trials
 
-from skilleval.domain import Evaluator, Judgement, Reply, Score, Status, Task, Trial, Verdict
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.scores import Judgement, Score, Verdict
+from skilleval.domain.tasks import Evaluator, Task
+from skilleval.domain.trials import Trial
 from skilleval.scorers.base import Finding, ScorerInfo, ScoringRecord
 from skilleval.scorers.exact import ExactOptions, ExactScorer
 from skilleval.scorers.panel import Panel

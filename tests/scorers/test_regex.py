@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from samples import judged, record
 
-from skilleval.domain import Evaluator, Verdict
+from skilleval.domain.scores import Verdict
+from skilleval.domain.tasks import Evaluator
 from skilleval.scorers.base import MISSING, Finding
 from skilleval.scorers.regex import RegexOptions, RegexScorer
 

@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 from samples import record
 
-from skilleval.domain import Evaluator, FileKind, TaskFile, Verdict
+from skilleval.domain.files import FileKind, TaskFile
+from skilleval.domain.scores import Verdict
+from skilleval.domain.tasks import Evaluator
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 from skilleval.scorers.base import MISSING, Finding, ScoringRecord
 from skilleval.scorers.script import ScriptOptions, ScriptScorer

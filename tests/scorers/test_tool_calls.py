@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from samples import record, task, trials
 
-from skilleval.domain import Reply, Status, Verdict
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.scores import Verdict
 from skilleval.scorers.base import Finding
 from skilleval.scorers.panel import Panel
 from skilleval.scorers.tool_calls import ToolCallsOptions, ToolCallsScorer

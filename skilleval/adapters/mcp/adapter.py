@@ -14,7 +14,8 @@ from skilleval.adapters.base import Call, close_all
 from skilleval.adapters.hidden import with_hints
 from skilleval.adapters.http_endpoint import Endpoint
 from skilleval.adapters.mcp.options import McpOptions, Program, read_target
-from skilleval.domain import Reply, Skill, Status
+from skilleval.domain.attempts import Reply, Status
+from skilleval.domain.skills import Skill
 from skilleval.errors import AdapterError
 from skilleval.sandboxes.base import Command, Sandbox
 

@@ -25,7 +25,7 @@ from skilleval.adapters.http_reply import Failure
 from skilleval.adapters.mcp.line import Line
 from skilleval.adapters.mcp.reply import BREAKAGE, refused, reply_of, with_last_words
 from skilleval.adapters.mcp.tools import chosen_tool
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 
 _FAREWELL_S = 1.0  # for the SDK's last words and the server's own end; then it is cut off
 _MAX_PAGES = 100  # a list of tools without an end must not hold up the start

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from skilleval.adapters.http_endpoint import Endpoint, HttpOptions, Positive, build_endpoint
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import AdapterError, Problem
 from skilleval.strict import StrictModel
 

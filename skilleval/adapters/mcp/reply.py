@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from skilleval.adapters.http_reply import Failure
 from skilleval.adapters.mcp.line import Line
 from skilleval.adapters.text import compact_json, parsed_json
-from skilleval.domain import Reply, Status
+from skilleval.domain.attempts import Reply, Status
 
 BREAKAGE = (MCPError, ValidationError, RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 """What the SDK raises where a server does not do its part."""

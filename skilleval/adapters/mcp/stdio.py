@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from skilleval.adapters.http_reply import Failure
 from skilleval.adapters.mcp.line import Traffic
 from skilleval.adapters.text import EXCERPT_BYTES, decoded, excerpt, parsed_json
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 from skilleval.sandboxes.base import Command, Completed, Sandbox, Session
 
 _LAST_BREATH_S = 0.5  # whoever closes its stdout is about to end, or has hung up

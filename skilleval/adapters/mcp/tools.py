@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skilleval.adapters.http_reply import Failure
-from skilleval.domain import Skill, Status
+from skilleval.domain.attempts import Status
+from skilleval.domain.skills import Skill
 
 _SHOWN = 20
 

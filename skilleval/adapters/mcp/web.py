@@ -17,7 +17,7 @@ from skilleval.adapters.http_reply import Answer, Failure, read_answer
 from skilleval.adapters.mcp.line import Traffic
 from skilleval.adapters.mcp.options import McpOptions
 from skilleval.adapters.text import parsed_json
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 
 # Said by whoever stands in front of the server, or about us: no message of the protocol can mean something else.
 _NOT_ABOUT_THE_SKILL = frozenset({401, 403, 407, 408, 425, 429, 503})

@@ -12,7 +12,7 @@ from skilleval.catalog.bundle import EVALS
 from skilleval.catalog.contents import read_content
 from skilleval.catalog.evals.findings import Findings, Said
 from skilleval.catalog.paths import is_file, is_folder
-from skilleval.domain import FileKind, TaskFile
+from skilleval.domain.files import FileKind, TaskFile
 
 _PREFIX = f"{EVALS}/"
 _SHOWN = {FileKind.CUT: "is cut", FileKind.BINARY: "is binary: only its name is shown"}

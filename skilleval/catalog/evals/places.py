@@ -8,7 +8,8 @@ from pathlib import Path
 from skilleval.catalog.bundle import EVALS, EVALS_FILES, TRIGGER_FILES
 from skilleval.catalog.contents import read_content
 from skilleval.catalog.paths import is_file
-from skilleval.domain import Skill, Task
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Task
 
 
 def evals_files(folder: Path) -> tuple[Path, ...]:

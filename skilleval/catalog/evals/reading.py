@@ -14,7 +14,9 @@ from skilleval.catalog.evals.cases import EvalsFile, read_evals_file
 from skilleval.catalog.evals.places import evals_files, is_outside, script_digests
 from skilleval.catalog.evals.tasks import build_tasks
 from skilleval.catalog.evals.triggers import read_triggers
-from skilleval.domain import Benchmark, Skill, Task, canonical_json
+from skilleval.domain.hashes import canonical_json
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Benchmark, Task
 from skilleval.errors import CatalogError, Problem
 
 _VERSION_LENGTH = 12

@@ -13,7 +13,9 @@ from skilleval.catalog.evals.files import input_files
 from skilleval.catalog.evals.findings import Findings, Said
 from skilleval.catalog.evals.tool_checks import tools_of
 from skilleval.catalog.skill_md import NAMES
-from skilleval.domain import Evaluator, Skill, Task, TaskFile
+from skilleval.domain.files import TaskFile
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Evaluator, Task
 
 KIND = "evals"
 _SLUG_LENGTH = 64

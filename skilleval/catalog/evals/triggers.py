@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skilleval.catalog.evals.cases import EvalsFile, parsed_or_none
 from skilleval.catalog.evals.findings import Findings, Said
 from skilleval.catalog.evals.places import evals_files, is_outside, trigger_files
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import Problem
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 from skilleval.results.importers.base import (
     ImportedBenchmark,
     ImportedRun,

@@ -11,7 +11,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from skilleval.domain import NO_USAGE, Mode, Status, Usage, Verdict, content_hash
+from skilleval.domain.attempts import NO_USAGE, Status, Usage
+from skilleval.domain.hashes import content_hash
+from skilleval.domain.scores import Verdict
+from skilleval.domain.trials import Mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from skilleval.domain import Status, Usage, Verdict
+from skilleval.domain.attempts import Status, Usage
+from skilleval.domain.scores import Verdict
 from skilleval.results.importers.base import (
     ImportedBenchmark,
     ImportedCheck,

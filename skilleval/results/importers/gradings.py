@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from skilleval.domain import Usage, Verdict
+from skilleval.domain.attempts import Usage
+from skilleval.domain.scores import Verdict
 from skilleval.results.importers.base import ImportedCheck, verdict_of
 from skilleval.results.importers.files import read_json, read_text
 from skilleval.results.importers.node import Node, unusable

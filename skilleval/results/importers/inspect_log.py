@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from skilleval.domain import Status, Usage
+from skilleval.domain.attempts import Status, Usage
 from skilleval.results.importers.base import (
     ImportedBenchmark,
     ImportedRun,

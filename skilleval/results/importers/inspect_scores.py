@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.results.importers.base import ImportedCheck, verdict_of
 from skilleval.results.importers.node import Node, shown
 

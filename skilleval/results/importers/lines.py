@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from skilleval.domain import Verdict, canonical_json, content_hash
+from skilleval.domain.hashes import canonical_json, content_hash
+from skilleval.domain.scores import Verdict
 from skilleval.results.excerpts import shorten
 from skilleval.results.importers.base import ImportedCheck, ImportedRun, ImportedTrial
 from skilleval.results.importers.node import unusable

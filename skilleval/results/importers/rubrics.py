@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from skilleval.domain import Mode, Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
+from skilleval.domain.trials import Mode
 from skilleval.results.importers.base import (
     ImportedBenchmark,
     ImportedCheck,

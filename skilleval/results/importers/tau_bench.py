@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 from skilleval.results.importers.base import (
     ImportedBenchmark,
     ImportedCheck,

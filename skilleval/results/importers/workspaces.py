@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilleval.domain import Mode
+from skilleval.domain.trials import Mode
 from skilleval.results.importers.node import unusable
 
 _ITERATION = re.compile(r"iteration-(\d+)")

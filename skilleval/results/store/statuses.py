@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from skilleval.domain import Status
+from skilleval.domain.attempts import Status
 from skilleval.results.schema import SCORES, TRIALS
 from skilleval.results.store.folders import journals, parts
 from skilleval.results.store.lines import read_frames

@@ -9,7 +9,8 @@ from typing import Any
 
 from skilleval.chat.base import Asked, ChatRequest, Completion
 from skilleval.clock import Clock
-from skilleval.domain import Judgement, Status
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Judgement
 from skilleval.scorers.llm_judge.fencing import Fence, Part
 from skilleval.scorers.llm_judge.options import LlmJudgeOptions
 from skilleval.scorers.llm_judge.reply import Reading, Ruling

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skilleval.domain import EVIDENCE_NOT_FOUND, Verdict
+from skilleval.domain.scores import EVIDENCE_NOT_FOUND, Verdict
 from skilleval.scorers.base import Finding, ScoringRecord
 from skilleval.scorers.checks import about
 from skilleval.scorers.llm_judge.asking import Answer

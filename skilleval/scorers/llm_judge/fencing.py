@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from skilleval.domain import content_hash
+from skilleval.domain.hashes import content_hash
 
 _DIGITS = 24
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skilleval.domain import FileKind, TaskFile
+from skilleval.domain.files import FileKind, TaskFile
 from skilleval.scorers.base import MISSING, ScoringRecord
 from skilleval.scorers.llm_judge.fencing import Fence, Part
 from skilleval.scorers.llm_judge.options import LlmJudgeOptions

@@ -8,7 +8,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import Any
 
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.scorers.base import Finding, ScoringRecord
 from skilleval.scorers.llm_judge.asking import Answer
 from skilleval.scorers.llm_judge.options import LlmJudgeOptions

@@ -11,7 +11,8 @@ import pytest
 from skilleval.catalog.benchmarks import BenchmarkReading
 from skilleval.catalog.evals import read_evals
 from skilleval.catalog.skill_md import read_instruction_skill
-from skilleval.domain import Skill, Task
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Task
 from skilleval.errors import CatalogError, Problem
 
 Reader = Callable[..., BenchmarkReading]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from skilleval.catalog.benchmarks import BenchmarkReading
-from skilleval.domain import Task
+from skilleval.domain.tasks import Task
 from skilleval.errors import CatalogError, Problem
 
 Reader = Callable[..., BenchmarkReading]

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from skilleval.catalog.benchmarks import BenchmarkReading
 from skilleval.catalog.evals import read_evals
-from skilleval.domain import FileKind, Skill, Task, TaskFile
+from skilleval.domain.files import FileKind, TaskFile
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Task
 from skilleval.errors import Problem
 
 CASE = {"id": 1, "prompt": "p", "assertions": ["a"]}

@@ -8,7 +8,8 @@ import pytest
 
 from skilleval.catalog.benchmarks import BenchmarkReading
 from skilleval.catalog.evals import EVALS, read_evals
-from skilleval.domain import Evaluator, Skill
+from skilleval.domain.skills import Skill
+from skilleval.domain.tasks import Evaluator
 from skilleval.errors import CatalogError
 
 Reader = Callable[..., BenchmarkReading]

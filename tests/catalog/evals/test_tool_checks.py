@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from skilleval.domain import Task
+from skilleval.domain.tasks import Task
 from skilleval.errors import Problem
 
 CaseReader = Callable[..., Task]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from skilleval.catalog.evals import TriggerQuery, read_evals, read_triggers
-from skilleval.domain import Skill
+from skilleval.domain.skills import Skill
 from skilleval.errors import CatalogError
 
 Writer = Callable[..., Skill]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skilleval.catalog.benchmarks import BenchmarkReading, read_benchmark
-from skilleval.domain import Evaluator
+from skilleval.domain.tasks import Evaluator
 from skilleval.errors import Problem
 
 Loaded = Callable[..., BenchmarkReading]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from skilleval.catalog.benchmarks import find_benchmark, read_benchmark, read_tasks
-from skilleval.domain import Evaluator
+from skilleval.domain.tasks import Evaluator
 from skilleval.errors import Problem
 
 ProblemsOf = Callable[[Callable[[], object]], tuple[Problem, ...]]

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from results.importers.foreign import UNITS_RESULTS, eval_skills_report, eval_skills_store, write
 
-from skilleval.domain import Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
 from skilleval.errors import ResultsError
 from skilleval.results.importers.base import ImportOptions
 from skilleval.results.importers.eval_skills import REPORT

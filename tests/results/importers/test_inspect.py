@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from results.importers.foreign import Json, inspect_archive, inspect_log, inspect_sample, write
 
-from skilleval.domain import Status, Usage, Verdict
+from skilleval.domain.attempts import Status, Usage
+from skilleval.domain.scores import Verdict
 from skilleval.errors import ResultsError
 from skilleval.results.importers.base import ImportedRun, ImportedTrial, ImportOptions
 from skilleval.results.importers.inspect_log import INSPECT

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from results.importers.foreign import EVOS, write
 
-from skilleval.domain import Mode, Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
+from skilleval.domain.trials import Mode
 from skilleval.errors import ResultsError
 from skilleval.results.importers.base import ImportOptions
 from skilleval.results.importers.rubrics import RUBRICS

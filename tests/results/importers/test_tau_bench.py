@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from results.importers.foreign import trajectory, write
 
-from skilleval.domain import Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
 from skilleval.errors import ResultsError
 from skilleval.results.importers.base import ImportOptions
 from skilleval.results.importers.tau_bench import TAU_BENCH

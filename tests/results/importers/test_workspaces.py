@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from results.importers.foreign import agent_skills_eval, attempt, grading, write
 
-from skilleval.domain import Mode, Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
+from skilleval.domain.trials import Mode
 from skilleval.errors import ResultsError
 from skilleval.results.importers.agent_skills_eval import AGENT_SKILLS_EVAL
 from skilleval.results.importers.base import ImportedTrial, ImportOptions

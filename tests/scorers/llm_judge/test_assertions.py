@@ -8,7 +8,8 @@ import re
 import pytest
 from scripted_judges import ScriptedJudge, asserting, found, results, verdict
 
-from skilleval.domain import Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
 from skilleval.scorers.base import MISSING
 from skilleval.scorers.llm_judge.assertions import read_rulings
 from skilleval.scorers.llm_judge.evidence import Quotable

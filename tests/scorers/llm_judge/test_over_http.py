@@ -16,7 +16,7 @@ from skilleval.chat.openai_options import OpenAIOptions
 from skilleval.chat.options import Price
 from skilleval.chat.pricing import PriceTable
 from skilleval.clock import Clock
-from skilleval.domain import Verdict
+from skilleval.domain.scores import Verdict
 from skilleval.scorers.base import Finding, ScoringRecord
 from skilleval.scorers.llm_judge import Judges, LlmJudgeScorer
 

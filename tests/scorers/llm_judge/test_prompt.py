@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scripted_judges import OPTIONS, ScriptedJudge, asserting, found, results, verdict
 
-from skilleval.domain import FileKind, TaskFile
+from skilleval.domain.files import FileKind, TaskFile
 from skilleval.errors import ConfigError
 from skilleval.scorers.llm_judge import Judges, LlmJudgeOptions, LlmJudgeScorer
 from skilleval.scorers.llm_judge.fencing import Fence, Part

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from scripted_judges import ScriptedJudge, found, graded
 
-from skilleval.domain import Evaluator, Verdict
+from skilleval.domain.scores import Verdict
+from skilleval.domain.tasks import Evaluator
 from skilleval.scorers.base import MISSING, Finding
 from skilleval.scorers.llm_judge.reply import UnusableReplyError, rating
 

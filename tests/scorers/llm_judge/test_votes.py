@@ -7,7 +7,8 @@ import json
 import pytest
 from scripted_judges import ScriptedJudge, asserting, found, graded, results, verdict
 
-from skilleval.domain import Status, Verdict
+from skilleval.domain.attempts import Status
+from skilleval.domain.scores import Verdict
 
 YES, NO = results(verdict("a1")), results(verdict("a1", passed=False))
 
