@@ -9,10 +9,10 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Protocol, TypeVar, cast, runtime_checkable
 
-from skilleval.adapters.base import Adapter, Admitting, Call
+from skilleval.adapters.base import Adapter, Admitting, Call, Recalling
 from skilleval.clock import Clock
 from skilleval.domain.attempts import Reply, Status, Try
 from skilleval.domain.records import TrialRecord
@@ -23,6 +23,11 @@ _T = TypeVar("_T")
 
 GRACE_S = 10.0
 """What an adapter gets beyond the limit of the call, to end processes and report; then the runner gives up on it."""
+
+MOMENT_S = 0.25
+"""How long a program that was ended by a signal waits for our own end before it counts as an answer."""
+
+_ENDED_BY_OTHERS = {"signal", "server_died"}
 
 BREATH_S = 0.01
 """How long a worker whose adapter never waits may keep the event loop from Ctrl-C and the other workers."""
@@ -35,14 +40,21 @@ class Sink(Protocol):
         """Keep one finished trial."""
 
 
-class Judge(Protocol):
-    """Scores an attempt, or says that judging broke."""
+class Hearing(Protocol):
+    """One attempt before its judge."""
 
-    async def scores(self, trial: Trial, reply: Reply, known: Sequence[Score] = ()) -> tuple[Score, ...]:
+    async def waiting(self) -> tuple[Score, ...]:
+        """Give scores that stand for those to come, where judging costs so much that the attempt is kept before."""
+
+    async def scores(self, known: Sequence[Score] = ()) -> tuple[Score, ...]:
         """Give at least one score a scorer; those among `known` that would come out the same are not made again."""
 
-    def waiting(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
-        """Give scores that stand for those to come, where judging costs so much that the attempt is kept before."""
+
+class Judge(Protocol):
+    """Scores attempts, or says that judging broke."""
+
+    def hearing(self, trial: Trial, reply: Reply) -> Hearing:
+        """Take up an attempt; nothing is looked at yet."""
 
     def ungraded(self, reason: str) -> tuple[Score, ...]:
         """Give one ungraded score a scorer."""
@@ -171,26 +183,32 @@ class Runner:
 
     async def _record(self, trial: Trial, queue_ms: float) -> TrialRecord:
         remembered = self.past.record(trial) if self.past is not None else None
-        attempted = replace(remembered or await self._attempted(trial), trial=trial, queue_ms=queue_ms)
-        if remembered is None and (waiting := self.judge.waiting(trial, attempted.attempt)):
-            self.sink.write(replace(attempted, scores=waiting))
+        if remembered is not None:
+            reply, known = remembered.attempt, remembered.scores
+            record = partial(replace, remembered, trial=trial, queue_ms=queue_ms)
+        else:
+            tries, in_flight = await self._tries(trial)
+            reply, known = tries[-1].reply, ()
+            record = self._recording(trial, tries, queue_ms, in_flight)
+        hearing = self.judge.hearing(trial, reply)
+        if remembered is None and (waiting := await _guarded(hearing.waiting(), _nothing)):
+            self.sink.write(record(scores=waiting, scoring_ms=0.0))
         scoring_started = self.clock.monotonic()
         scores = await _guarded(
-            self.judge.scores(trial, attempted.attempt, attempted.scores),
-            lambda reason: self.judge.ungraded(f"scorer broke: {reason}"),
+            hearing.scores(known), lambda reason: self.judge.ungraded(f"scorer broke: {reason}")
         )
-        return replace(attempted, scores=scores, scoring_ms=self.clock.elapsed_ms(scoring_started))
+        return record(scores=scores, scoring_ms=self.clock.elapsed_ms(scoring_started))
 
-    async def _attempted(self, trial: Trial) -> TrialRecord:
-        """Call the skill; the record lacks what comes after: its scores."""
-        tries, in_flight = await self._tries(trial)
-        return TrialRecord(
+    def _recording(
+        self, trial: Trial, tries: tuple[Try, ...], queue_ms: float, in_flight: int
+    ) -> partial[TrialRecord]:
+        """Give the record of a trial but for what comes after its tries: its scores."""
+        return partial(
+            TrialRecord,
             trial=trial,
             tries=tries,
-            scores=(),
             ended_at=self.clock.utc(),
-            queue_ms=0.0,
-            scoring_ms=0.0,
+            queue_ms=queue_ms,
             concurrency=self.options.concurrency,
             in_flight=in_flight,
         )
@@ -220,6 +238,9 @@ class Runner:
             reply = await _guarded(_reply(adapter, call), _adapter_broke)
         finally:
             self._flights.n -= 1
+        if reply.failure_kind in _ENDED_BY_OTHERS:
+            # Who ends a job, as Slurm does, signals all its programs: a stop that comes now says that nobody answered.
+            await self.clock.sleep(MOMENT_S)
         return Try(try_index=try_index, started_at=started_at, backoff_ms=backoff_ms, reply=reply)
 
 
@@ -248,6 +269,8 @@ def _call(trial: Trial, try_index: int) -> Call:
 
 
 async def _reply(adapter: Adapter, call: Call) -> Reply:
+    if _offers(adapter, Recalling):
+        return cast("Recalling", adapter).recall(call)
     try:
         async with asyncio.timeout(call.timeout_s + GRACE_S) as limit:
             return await adapter.invoke(call)
@@ -265,6 +288,11 @@ def _measured_ms(trial: Trial, reply: Reply) -> float | None:
     if reply.status is Status.TIMEOUT:
         return trial.timeout_ms if reply.latency_ms is None else reply.latency_ms
     return reply.latency_ms if reply.status is Status.COMPLETED else None
+
+
+def _nothing(_: str) -> tuple[Score, ...]:
+    """Keep nothing before: what broke here breaks again where the scores are asked for, and is told there."""
+    return ()
 
 
 def _adapter_broke(reason: str) -> Reply:

@@ -34,7 +34,7 @@ def record_of(replies: Sequence[Reply], repeat: int, *, adapter: str = "replay")
     return TrialRecord(
         trial=trial,
         tries=tries,
-        scores=asyncio.run(_PANEL.scores(trial, replies[-1])),
+        scores=asyncio.run(_PANEL.hearing(trial, replies[-1]).scores()),
         ended_at=_START + timedelta(seconds=len(replies)),
         queue_ms=0.5,
         scoring_ms=0.1,

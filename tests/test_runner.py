@@ -15,7 +15,7 @@ from skilleval.domain.attempts import Reply, Status
 from skilleval.domain.records import TrialRecord
 from skilleval.domain.scores import Score, Verdict
 from skilleval.domain.trials import Trial
-from skilleval.runner import Past, Runner, RunnerOptions
+from skilleval.runner import MOMENT_S, Past, Runner, RunnerOptions
 
 CRASH = Reply(status=Status.SKILL_ERROR, failure_kind="exit_code", retryable=True)
 OPTIONS = RunnerOptions(
@@ -57,24 +57,35 @@ class Kept:
         self.records.append(record)
 
 
+class Hearing:
+    """One attempt before the judge below."""
+
+    def __init__(self, judge: Judge, trial: Trial, reply: Reply) -> None:
+        self._judge, self._trial, self._reply = judge, trial, reply
+
+    async def waiting(self) -> tuple[Score, ...]:
+        """Judge at once, or break."""
+        return () if not self._judge.broken else await self.scores()
+
+    async def scores(self, known: Sequence[Score] = ()) -> tuple[Score, ...]:
+        """Give one score, made anew whatever is known."""
+        del known
+        if self._judge.broken:
+            message = f"cannot judge {self._trial.task.id}"
+            raise ValueError(message)
+        passed = self._reply.status is Status.COMPLETED
+        return (_score(Verdict.PASSED if passed else Verdict.FAILED, float(passed)),)
+
+
 class Judge:
     """Passes what completed; breaks on request."""
 
     def __init__(self, *, broken: bool = False) -> None:
-        self._broken = broken
+        self.broken = broken
 
-    async def scores(self, trial: Trial, reply: Reply, known: Sequence[Score] = ()) -> tuple[Score, ...]:
-        """Give one score, made anew whatever is known."""
-        del known
-        if self._broken:
-            message = f"cannot judge {trial.task.id}"
-            raise ValueError(message)
-        passed = reply.status is Status.COMPLETED
-        return (_score(Verdict.PASSED if passed else Verdict.FAILED, float(passed)),)
-
-    def waiting(self, _trial: Trial, _reply: Reply) -> tuple[Score, ...]:
-        """Judge at once."""
-        return ()
+    def hearing(self, trial: Trial, reply: Reply) -> Hearing:
+        """Take up an attempt."""
+        return Hearing(self, trial, reply)
 
     def ungraded(self, reason: str) -> tuple[Score, ...]:
         """Give no score."""
@@ -180,6 +191,31 @@ def test_es19_a_broken_scorer_leaves_the_trial_ungraded() -> None:
     (score,) = record.scores
     assert (score.verdict, score.score) == (Verdict.UNGRADED, None)
     assert "cannot judge t1" in score.reason
+
+
+def test_an_adapter_that_knows_its_answers_is_asked_for_them_at_once() -> None:
+    """It need not be watched over; should it break all the same, that is its own trial's affair."""
+
+    class Knowing(Scripted):
+        def recall(self, call: Call) -> Reply:
+            if call.repeat == 1:
+                message = "no such page"
+                raise LookupError(message)
+            return DONE
+
+    sink, adapter = Kept(), Knowing(lambda call: CRASH)
+    runner = Runner(
+        adapters={"replay": adapter},
+        judge=Judge(),
+        sink=sink,
+        options=replaced(retries=0),
+        clock=QuickClock(),
+        observe=lambda record: None,
+    )
+    asyncio.run(runner.run(trials(task(), repeats=2)))
+    done, broken = (record.attempt for record in sink.records)
+    assert (done, adapter.most) == (DONE, 0)
+    assert (broken.failure_kind, broken.message) == ("adapter_crash", "LookupError: no such page")
 
 
 def test_es20_retries_are_kept_as_tries() -> None:
@@ -379,6 +415,32 @@ def test_cancelling_keeps_what_is_done() -> None:
         asyncio.run(cancelled_after_three())
     assert 3 <= len(sink.records) <= 5
     assert adapter.active == 0
+
+
+def test_a_program_that_was_ended_together_with_the_run_gave_no_answer() -> None:
+    """Its signal may be seen before our own: a stop a moment later leaves its trial to be run again."""
+    sink = Kept()
+    killed = Reply(status=Status.SKILL_ERROR, failure_kind="signal", retryable=True)
+
+    class Stopping(Clock):
+        async def sleep(self, seconds: float) -> None:
+            """Be stopped meanwhile."""
+            assert seconds == MOMENT_S
+            for task_of_run in asyncio.all_tasks():
+                task_of_run.cancel()
+            await asyncio.sleep(0)
+
+    runner = Runner(
+        adapters={"replay": Scripted(lambda call: killed if call.repeat == 1 else DONE)},
+        judge=Judge(),
+        sink=sink,
+        options=replaced(concurrency=1),
+        clock=Stopping(),
+        observe=lambda record: None,
+    )
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(runner.run(trials(task(), repeats=3)))
+    assert [record.trial.repeat for record in sink.records] == [0]
 
 
 def test_c35_durations_survive_a_step_of_the_wall_clock() -> None:

@@ -51,7 +51,7 @@ class Checking(Protocol):
     """An adapter that can tell before the first trial that a skill cannot be driven."""
 
     def check(self, skill: Skill) -> None:
-        """Raise an `AdapterError` that says what is missing and how to mend it."""
+        """Raise an `AdapterError`, or a `SetupError` where the user can mend it, that says what is missing."""
 
 
 @runtime_checkable
@@ -63,6 +63,14 @@ class Admitting(Protocol):
 
     async def admit(self, call: Call) -> None:
         """Wait until the call may be made; this is no part of its time."""
+
+
+@runtime_checkable
+class Recalling(Protocol):
+    """An adapter that knows its answers: it waits for nothing, so nobody has to watch over how long it takes."""
+
+    def recall(self, call: Call) -> Reply:
+        """Give at once what `invoke` gives."""
 
 
 @runtime_checkable

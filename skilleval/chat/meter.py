@@ -95,6 +95,8 @@ class Meter:
     @property
     def reason(self) -> str | None:
         """Which budget is spent, e.g. `budget.usd: 0.0213 of 0.02 spent`; null while none is."""
+        if self._usd is None and self._tokens is None:
+            return None  # asked before each trial: nothing is added up where nothing can be spent
         total = sum(self._spent.values(), self._before)
         if self._usd is not None and total.cost_usd >= self._usd:
             said = f"budget.usd: {total.cost_usd:.4g} of {self._usd:g} spent"

@@ -17,6 +17,7 @@ class Verdict(StrEnum):
     UNGRADED = "ungraded"
 
 
+NOT_JUDGED = "not_judged"  # the `failure_kind` of what awaits its judge; the run may end before that
 RATER_CHECK = "rater:"  # how the id of a check begins that holds what one person of several said
 EVIDENCE_NOT_FOUND = "evidence not found in the output"  # of a judge's quote; remarks are counted by it
 

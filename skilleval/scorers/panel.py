@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from operator import attrgetter
 
 from skilleval.domain.attempts import Reply, Status
 from skilleval.domain.hashes import content_hash, short_hash
-from skilleval.domain.scores import Score, Verdict
+from skilleval.domain.scores import NOT_JUDGED, Score, Verdict
 from skilleval.domain.tasks import Task
 from skilleval.domain.trials import Trial
 from skilleval.scorers.base import (
@@ -22,8 +24,8 @@ from skilleval.scorers.base import (
     ungraded,
 )
 
-NOT_JUDGED = "not_judged"
 _BLAMED = frozenset({Status.TIMEOUT, Status.SKILL_ERROR})
+_Key = Callable[[str, Trial, ScoringRecord], str]
 
 
 class Panel:
@@ -37,30 +39,9 @@ class Panel:
         self._scorers = scorers
         self._judging: dict[tuple[str, str], tuple[Task, str]] = {}
 
-    async def scores(self, trial: Trial, reply: Reply, known: Sequence[Score] = ()) -> tuple[Score, ...]:
-        """Give one score a scorer and check; `known` scores of this attempt with the same key are taken over."""
-        record = _record(trial, reply)
-        scores: list[Score] = []
-        for name, scorer in self._scorers.items():
-            key = self._key(name, trial, record)
-            again = _taken_over(known, name, key)
-            findings = () if again else await _findings(scorer, record, reply)
-            made = [_score(name, scorer, finding, key) for finding in findings]
-            scores += again or _with_earlier_calls(made, name, known)
-        return tuple(scores)
-
-    def waiting(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
-        """Give what stands in the rows while a model is asked: that nothing is judged yet; empty where none is asked.
-
-        Should the run be killed in between, the attempt is there and only its judges are missing.
-        """
-        if reply.status is not Status.COMPLETED:
-            return ()
-        record = _record(trial, reply)
-        if not any(is_costly(scorer, record) for scorer in self._scorers.values()):
-            return ()
-        finding = ungraded("the run ended before it was judged", failure_kind=NOT_JUDGED)
-        return tuple(_score(name, scorer, finding, "") for name, scorer in self._scorers.items())
+    def hearing(self, trial: Trial, reply: Reply) -> Hearing:
+        """Take up an attempt; nothing is looked at yet."""
+        return Hearing(self._scorers, self._key, trial, reply)
 
     def ungraded(self, reason: str) -> tuple[Score, ...]:
         """Give one ungraded score a scorer: judging itself broke."""
@@ -73,6 +54,49 @@ class Panel:
             judging = _judging(self._scorers[name], record)
             self._judging[name, trial.task.id] = (trial.task, judging)
         return short_hash(f"{trial.call_key}:{judging}") if judging and trial.call_key else ""
+
+
+class Hearing:
+    """One attempt before the panel. What scorers may see of it is gathered once, by whoever needs it first."""
+
+    __slots__ = ("_key", "_record", "_reply", "_scorers", "_trial")
+
+    def __init__(self, scorers: Mapping[str, Scorer], key: _Key, trial: Trial, reply: Reply) -> None:
+        self._scorers = scorers
+        self._key = key
+        self._trial = trial
+        self._reply = reply
+        self._record: ScoringRecord | None = None
+
+    async def scores(self, known: Sequence[Score] = ()) -> tuple[Score, ...]:
+        """Give one score a scorer and check; `known` scores of this attempt with the same key are taken over."""
+        record = self._seen()
+        scores: list[Score] = []
+        for name, scorer in self._scorers.items():
+            key = self._key(name, self._trial, record)
+            again = _taken_over(known, name, key)
+            findings = () if again else await _findings(scorer, record, self._reply)
+            made = [_score(name, scorer, finding, key) for finding in findings]
+            scores += again or _with_earlier_calls(made, name, known)
+        return tuple(scores)
+
+    async def waiting(self) -> tuple[Score, ...]:
+        """Give what stands in the rows while a model is asked: that nothing is judged yet; empty where none is asked.
+
+        Should the run be killed in between, the attempt is there and only its judges are missing.
+        """
+        if self._reply.status is not Status.COMPLETED:
+            return ()
+        record = self._seen()
+        if not any(is_costly(scorer, record) for scorer in self._scorers.values()):
+            return ()
+        finding = ungraded("the run ended before it was judged", failure_kind=NOT_JUDGED)
+        return tuple(_score(name, scorer, finding, "") for name, scorer in self._scorers.items())
+
+    def _seen(self) -> ScoringRecord:
+        if self._record is None:
+            self._record = _record(self._trial, self._reply)
+        return self._record
 
 
 def _judging(scorer: Scorer, record: ScoringRecord) -> str:
@@ -93,6 +117,8 @@ def _taken_over(known: Sequence[Score], name: str, key: str) -> list[Score]:
 
 def _with_earlier_calls(made: list[Score], name: str, known: Sequence[Score]) -> list[Score]:
     """Keep what judges of this run were asked before, with the check it was about: it was paid for, come what may."""
+    if not known:
+        return made
     before = {
         score.check_id: score.judgements
         for score in known
@@ -111,6 +137,10 @@ async def _findings(scorer: Scorer, record: ScoringRecord, reply: Reply) -> tupl
     return tuple(_sound(finding) for finding in await scorer.findings(record))
 
 
+_parent = lru_cache(maxsize=64)(attrgetter("parent"))
+"""The folder of a path: taking one apart costs more than the rest of a record."""
+
+
 def _record(trial: Trial, reply: Reply) -> ScoringRecord:
     task = trial.task
     is_shown = reply.status is Status.COMPLETED and reply.output is not None
@@ -120,7 +150,7 @@ def _record(trial: Trial, reply: Reply) -> ScoringRecord:
         expected=task.expected,
         evaluator=task.evaluator,
         output=json.loads(reply.output or "") if is_shown else MISSING,
-        folder=task.folder or trial.benchmark.source.parent,
+        folder=task.folder or _parent(trial.benchmark.source),
         files=task.files,
         tool_calls=None if reply.tool_calls is None else tuple(json.loads(reply.tool_calls)),
         seed=trial.seed,

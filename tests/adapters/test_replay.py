@@ -32,6 +32,13 @@ def _reply(output: str) -> Reply:
     return Reply(status=Status.COMPLETED, output=output)
 
 
+def test_what_is_recalled_is_what_is_answered(call: MakeCall) -> None:
+    """Both ways to ask give the same, also where nothing is recorded."""
+    adapter = ReplayAdapter.of([Recorded(task_id="t1", reply=_reply("1"))])
+    for asked in (call(task_id="t1"), call(task_id="other")):
+        assert asyncio.run(adapter.invoke(asked)) == adapter.recall(asked)
+
+
 def test_a_file_answers_as_it_was_recorded(tmp_path: Path, call: MakeCall) -> None:
     """Every key of a line arrives in the reply."""
     file = _file(

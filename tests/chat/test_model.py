@@ -209,9 +209,14 @@ class _Consulting:
     def __init__(self, model: Asked) -> None:
         self._model = model
 
-    async def scores(self, trial: Trial, reply: Reply, known: Sequence[Score] = ()) -> tuple[Score, ...]:
+    def hearing(self, trial: Trial, reply: Reply) -> _Consulting:
+        """Judge every attempt alike."""
+        del trial, reply
+        return self
+
+    async def scores(self, known: Sequence[Score] = ()) -> tuple[Score, ...]:
         """Ask."""
-        del trial, reply, known
+        del known
         done = await self._model.consult(QUESTION, timeout_s=9)
         verdict = Verdict.PASSED if done.status is Status.COMPLETED else Verdict.UNGRADED
         passed = 1.0 if verdict is Verdict.PASSED else None
@@ -227,9 +232,8 @@ class _Consulting:
             ),
         )
 
-    def waiting(self, trial: Trial, reply: Reply) -> tuple[Score, ...]:
+    async def waiting(self) -> tuple[Score, ...]:
         """Let nothing wait."""
-        del trial, reply
         return ()
 
     def ungraded(self, reason: str) -> tuple[Score, ...]:

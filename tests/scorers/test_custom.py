@@ -124,7 +124,7 @@ def test_es19_kind_and_weight_survive_a_crash(judge: Judge, tmp_path: Path) -> N
     named = Evaluator(kind="custom", options={"custom_scorer_path": str(tmp_path / "judge.py")})
     (trial,) = trials(task(evaluator=named))
     panel = Panel({"task": TaskScorer(fallback="custom", scorers={"custom": CUSTOM})})
-    (row,) = asyncio.run(panel.scores(trial, Reply(status=Status.COMPLETED, output="3")))
+    (row,) = asyncio.run(panel.hearing(trial, Reply(status=Status.COMPLETED, output="3")).scores())
     assert (row.rule, row.verdict, row.weight, row.required) == ("custom", Verdict.UNGRADED, 1.0, True)
 
 

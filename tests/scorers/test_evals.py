@@ -99,7 +99,7 @@ def test_c60_a_failed_attempt_is_never_shown_to_a_judge() -> None:
     judge = ScriptedJudge(results(verdict("a1")))
     (trial,) = trials(replace(task(), expected={"assertions": [ASSERTION], "tool_assertions": [TOOL]}))
     reply = Reply(status=Status.PROVIDER_ERROR, failure_kind="http_503", message="HTTP 503")
-    (score,) = asyncio.run(Panel({"evals": scorer(judge)}).scores(trial, reply))
+    (score,) = asyncio.run(Panel({"evals": scorer(judge)}).hearing(trial, reply).scores())
     assert (score.verdict, score.score) == (Verdict.UNGRADED, None)
     assert judge.asked == []
 
@@ -109,7 +109,7 @@ def test_c59_a_no_op_attempt_is_judged_like_any_other() -> None:
     judge = ScriptedJudge(results(verdict("a1", passed=False, evidence="")))
     (trial,) = trials(replace(task(), expected={"assertions": [ASSERTION], "tool_assertions": [TOOL]}))
     reply = Reply(status=Status.COMPLETED, output='""', tool_calls="[]")
-    scores = asyncio.run(Panel({"evals": scorer(judge)}).scores(trial, reply))
+    scores = asyncio.run(Panel({"evals": scorer(judge)}).hearing(trial, reply).scores())
     assert [score.verdict for score in scores] == [Verdict.FAILED, Verdict.FAILED]
     assert len(judge.asked) == 1
 
@@ -121,7 +121,7 @@ def test_scores_of_one_judge_are_never_taken_for_those_of_another() -> None:
     keys = []
     for model in ("m1", "m1", "m2"):
         judge = ScriptedJudge(results(verdict("a1")), model=model)
-        (score,) = asyncio.run(Panel({"evals": scorer(judge)}).scores(trial, reply))
+        (score,) = asyncio.run(Panel({"evals": scorer(judge)}).hearing(trial, reply).scores())
         keys.append(score.score_key)
     assert keys[0] == keys[1] != keys[2]
 

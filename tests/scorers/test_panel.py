@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -22,9 +23,9 @@ EXACT = ExactScorer(ExactOptions(case_sensitive=True, strip=True, tolerance=0.0)
 TASK = TaskScorer(fallback="exact", scorers={"exact": EXACT})
 
 
-def scored(panel: Panel, trial: Trial, reply: Reply) -> tuple[Score, ...]:
+def scored(panel: Panel, trial: Trial, reply: Reply, known: Sequence[Score] = ()) -> tuple[Score, ...]:
     """Let a panel score one attempt."""
-    return asyncio.run(panel.scores(trial, reply))
+    return asyncio.run(panel.hearing(trial, reply).scores(known))
 
 
 class Fixed:
@@ -39,6 +40,31 @@ class Fixed:
         """Pass with the number."""
         self.asked += 1
         return (Finding(verdict=Verdict.PASSED, score=self._score, check=record.task_id),)
+
+
+def test_what_scorers_may_see_is_gathered_once() -> None:
+    """Whoever asks whether judging costs something looks at the very record that is judged."""
+    seen: list[ScoringRecord] = []
+
+    class Looking(Fixed):
+        def is_costly(self, record: ScoringRecord) -> bool:
+            seen.append(record)
+            return False
+
+        async def findings(self, record: ScoringRecord) -> tuple[Finding, ...]:
+            seen.append(record)
+            return await super().findings(record)
+
+    (trial,) = trials()
+    hearing = Panel({"looking": Looking(1.0)}).hearing(trial, DONE)
+
+    async def heard() -> None:
+        assert await hearing.waiting() == ()
+        await hearing.scores()
+
+    asyncio.run(heard())
+    first, second = seen
+    assert first is second
 
 
 def test_each_scorer_leaves_a_row_under_its_config_name() -> None:
@@ -123,7 +149,7 @@ def test_a_known_score_of_the_same_key_is_not_made_again() -> None:
     (trial,) = trials()
     scorer = Fixed(0.5)
     known = [replace(one, reused_from="r1") for one in scored(Panel({"old": scorer}), trial, DONE)]
-    (again,) = asyncio.run(Panel({"new": scorer}).scores(trial, DONE, known))
+    (again,) = scored(Panel({"new": scorer}), trial, DONE, known)
     assert (again.scorer, again.score, again.reused_from) == ("new", 0.5, "r1")
     assert scorer.asked == 1
 
@@ -132,7 +158,7 @@ def test_a_known_score_of_another_key_is_of_no_use() -> None:
     """A new version of the scorer judges for itself."""
     (trial,) = trials()
     known = scored(Panel({"fixed": Fixed(0.5)}), trial, DONE)
-    (row,) = asyncio.run(Panel({"fixed": Fixed(0.25, version="8")}).scores(trial, DONE, known))
+    (row,) = scored(Panel({"fixed": Fixed(0.25, version="8")}), trial, DONE, known)
     assert (row.score, row.reused_from) == (0.25, None)
 
 
@@ -143,7 +169,7 @@ def test_what_could_not_be_graded_is_tried_again() -> None:
         replace(one, score=None, verdict=Verdict.UNGRADED)
         for one in scored(Panel({"fixed": Fixed(0.5)}), trial, DONE)
     ]
-    (row,) = asyncio.run(Panel({"fixed": Fixed(0.5)}).scores(trial, DONE, known))
+    (row,) = scored(Panel({"fixed": Fixed(0.5)}), trial, DONE, known)
     assert row.score == 0.5
 
 
@@ -160,7 +186,7 @@ def test_calls_of_a_judge_that_gave_no_verdict_stay_in_the_rows() -> None:
         for one in scores
     ]
     other = replace(known[0], check_id="gone", judgements=(_call("rubric"),))
-    (row,) = asyncio.run(Panel({"fixed": Fixed(0.5)}).scores(trial, DONE, [*known, other]))
+    (row,) = scored(Panel({"fixed": Fixed(0.5)}), trial, DONE, [*known, other])
     assert (row.score, [call.purpose for call in row.judgements]) == (0.5, ["rubric", "assertions"])
 
 
@@ -169,7 +195,7 @@ def test_calls_that_another_run_paid_for_stay_there() -> None:
     (trial,) = trials()
     (one,) = scored(Panel({"fixed": Fixed(0.5)}), trial, DONE)
     known = replace(one, verdict=Verdict.UNGRADED, judgements=(_call("assertions"),), reused_from="r1")
-    (row,) = asyncio.run(Panel({"fixed": Fixed(0.5)}).scores(trial, DONE, [known]))
+    (row,) = scored(Panel({"fixed": Fixed(0.5)}), trial, DONE, [known])
     assert row.judgements == ()
 
 
@@ -178,5 +204,5 @@ def test_without_a_call_key_nothing_is_known_for_certain() -> None:
     (trial,) = trials()
     (row,) = scored(Panel({"fixed": Fixed(0.5)}), replace(trial, call_key=""), DONE)
     assert row.score_key == ""
-    (again,) = asyncio.run(Panel({"fixed": Fixed(0.25)}).scores(replace(trial, call_key=""), DONE, [row]))
+    (again,) = scored(Panel({"fixed": Fixed(0.25)}), replace(trial, call_key=""), DONE, [row])
     assert again.score == 0.25

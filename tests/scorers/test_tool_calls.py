@@ -187,7 +187,7 @@ def test_a_pattern_has_a_time_limit() -> None:
     )
     assert (slow.verdict, called.verdict) == (U, P)
     assert "took longer than 100 ms" in slow.reason
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_where_no_model_was_asked_nothing_is_known() -> None:
@@ -210,7 +210,7 @@ def test_c60_a_failed_attempt_grades_nothing() -> None:
     }
     (trial,) = trials(replace(task(), expected=expected))
     reply = Reply(status=Status.PROVIDER_ERROR, failure_kind="http_503", message="HTTP 503")
-    (score,) = asyncio.run(Panel({"tools": SCORER}).scores(trial, reply))
+    (score,) = asyncio.run(Panel({"tools": SCORER}).hearing(trial, reply).scores())
     assert (score.verdict, score.score) == (U, None)
     assert "HTTP 503" in score.reason
 
