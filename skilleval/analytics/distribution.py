@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from skilleval.analytics.completion import trial_count
@@ -24,10 +26,20 @@ def nearest_rank_of_sorted(values: pl.Expr, share: float) -> pl.Expr:
     return values.list.get(_place(values.list.len(), share), null_on_oob=True)
 
 
+def nearest_ranks_of_sorted(values: pl.Expr, shares: Sequence[float]) -> pl.Expr:
+    """Give many of them at once, as a list: an expression for each would take longer to plan than to work out."""
+    ranks = pl.lit(list(shares), dtype=pl.List(pl.Float64)) * values.list.len()
+    return values.list.gather(ranks.list.eval(_place_of(pl.element())), null_on_oob=True)
+
+
 def _place(n: pl.Expr, share: float) -> pl.Expr:
     """Give the 0-based place of a nearest rank among n sorted values."""
-    rank = (share * n - _RANK_SLACK).ceil().clip(lower_bound=1)
-    return rank.cast(pl.Int64) - 1
+    return _place_of(share * n)
+
+
+def _place_of(rank: pl.Expr) -> pl.Expr:
+    """Give the 0-based place of a rank that may lie between two values."""
+    return (rank - _RANK_SLACK).ceil().clip(lower_bound=1).cast(pl.Int64) - 1
 
 
 SORTED_VALUES: tuple[Metric, ...] = (

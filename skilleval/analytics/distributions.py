@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from skilleval.analytics.completion import trial_count
-from skilleval.analytics.distribution import nearest_rank_of_sorted
+from skilleval.analytics.distribution import nearest_ranks_of_sorted
 from skilleval.analytics.metric import Metric, derive, summarise
 from skilleval.analytics.outcomes import CONDITION_KEYS, trial_outcomes, with_counted_latency
 from skilleval.analytics.pareto import pareto_front
@@ -43,7 +43,7 @@ def _curve() -> tuple[Metric, ...]:
     values = pl.col("sorted_values")
     is_short = pl.col("n") <= STEPS
     steps = [step / STEPS for step in range(STEPS + 1)]
-    ranked = pl.concat_list([nearest_rank_of_sorted(values, share) for share in steps])
+    ranked = nearest_ranks_of_sorted(values, steps)
     ranks = pl.int_ranges(1, pl.col("n") + 1).cast(pl.List(pl.Float64)) / pl.col("n")
     return (
         Metric(

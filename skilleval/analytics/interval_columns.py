@@ -57,7 +57,7 @@ def join_intervals(
     wanted = [name for name in dict.fromkeys(metrics) if name in known]
     if spec.preset != Preset.DEFAULT or not wanted:
         return rows
-    table = intervals_of(outcomes, by=by, spec=spec).filter(pl.col("metric").is_in(wanted))
+    table = intervals_of(outcomes, by=by, spec=spec, metrics=wanted)
     beside = summarise(table, by=by, metrics=[_end(name, end) for name in wanted for end in _COLUMNS])
     return rows.join(beside, on=list(by), how="left", nulls_equal=True, maintain_order="left")
 

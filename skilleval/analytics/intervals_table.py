@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -94,19 +94,25 @@ def interval_table(
     return intervals_of(with_counted_latency(trial_outcomes(trials, scores), spec), by=by, spec=spec)
 
 
-def intervals_of(outcomes: pl.LazyFrame, *, by: Sequence[str], spec: AnalysisSpec) -> pl.LazyFrame:
+def intervals_of(
+    outcomes: pl.LazyFrame, *, by: Sequence[str], spec: AnalysisSpec, metrics: Collection[str] | None = None
+) -> pl.LazyFrame:
     """Give the same of outcomes that have a counted latency, by any of their columns.
+
+    `metrics` names those that are asked for, at least one of `interval_metrics`; the others are not computed. Where
+    only percentiles are asked for, there is no column `se`.
 
     Grain: one row a `by` × metric, sorted by `by`.
     """
+    wanted = interval_metrics(spec) if metrics is None else metrics
     rows = outcomes.with_columns(cluster=family(spec))
-    ratios = _ratios(spec)
     tasks = summarise(rows, by=(*by, "cluster", "task_id"), metrics=_OF_TASK)
-    found = [
-        _of_scale(tasks, [one for one in ratios if one.scale is scale], by=by, spec=spec) for scale in Scale
-    ]
-    percentiles = percentile_intervals(rows, by=by, percents=PERCENTS, level=spec.level)
-    return pl.concat([*found, percentiles], how="diagonal").sort(by, maintain_order=True)
+    ratios = [one for one in _ratios(spec) if one.name in wanted]
+    scales = [[one for one in ratios if one.scale is scale] for scale in Scale]
+    found = [_of_scale(tasks, alike, by=by, spec=spec) for alike in scales if alike]
+    if percents := [percent for percent in PERCENTS if f"p{percent}_ms" in wanted]:
+        found.append(percentile_intervals(rows, by=by, percents=percents, level=spec.level))
+    return pl.concat(found, how="diagonal").sort(by, maintain_order=True)
 
 
 def cluster_intervals(

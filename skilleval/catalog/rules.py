@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Below this likeness two keys are different words: `timeout` is `timeoutMs` misspelt, `meta` is not `metadata`.
 _MISSPELT = 0.7
 _FOUND_LENGTH = 80
+_DEFINED = "#/$defs/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,17 @@ def schema(name: str) -> Mapping[str, Any]:
 def _validator(name: str) -> Draft202012Validator:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(schema(name))
+    whole = schema(name)
+    return Draft202012Validator(_inlined(whole, whole.get("$defs", {})))
+
+
+def _inlined(part: Any, definitions: Mapping[str, Any]) -> Any:
+    """Put what is defined in the place of references to it: to look each up takes as long as all other rules."""
+    if isinstance(part, Mapping):
+        if part.keys() == {"$ref"}:
+            return _inlined(definitions[part["$ref"].removeprefix(_DEFINED)], definitions)
+        return {key: _inlined(item, definitions) for key, item in part.items()}
+    return [_inlined(item, definitions) for item in part] if isinstance(part, list) else part
 
 
 def violations(value: object, *, name: str, where: str) -> tuple[Problem, ...]:

@@ -1,11 +1,14 @@
-"""From the frames of `trial_details` to the details of a report: choosing names and joining; no metric."""
+"""From the frames of `trial_details` to the details of a report: choosing names and joining; no metric.
+
+There may be many thousand rows: they are read column by column, and what a column does not hold takes no time.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from skilleval.report.details import (
@@ -15,17 +18,18 @@ from skilleval.report.details import (
     TaskDetail,
     TrialDetail,
     TryDetail,
+    Turn,
 )
 from skilleval.report.excerpt import Excerpt
-from skilleval.report.manifest import optional_text, text
 from skilleval.report.transcript import transcript
 
 if TYPE_CHECKING:
     import polars as pl
+    from _typeshed import DataclassInstance
+
+    _Part = TypeVar("_Part", bound=DataclassInstance)
 
 _Key = tuple[str, str]
-_Row = Mapping[str, Any]
-_Part = TypeVar("_Part")
 _LENGTH = "_length"  # ends the name of the column with the whole length of a text
 
 
@@ -42,120 +46,79 @@ class DetailTables:
 
 def details_part(tables: DetailTables) -> Details:
     """Put the details together."""
-    checks = _grouped(tables.checks, _check)
-    tries = _grouped(tables.tries, _try)
-    trials = tuple(
-        _trial(row, checks.get(_key(row), ()), tries.get(_key(row), ())) for row in _rows(tables.trials)
-    )
+    checks = _grouped(CheckDetail, tables.checks)
+    tries = _grouped(TryDetail, tables.tries)
+    keys = _keys(tables.trials)
+    joined: dict[str, list[Any]] = {
+        "checks": [checks.get(key, ()) for key in keys],
+        "tries": [tries.get(key, ()) for key in keys],
+        "transcript": _transcripts(tables.trials),
+    }
+    trials = tuple(_parts(TrialDetail, tables.trials, joined))
     n_trials = int(tables.trials["n_trials"][0]) if trials else 0
+    tags = {"tags": [tuple(tags or ()) for tags in tables.tasks["task_tags"].to_list()]}
     return Details(
-        tasks=tuple(_task(row) for row in _rows(tables.tasks)),
-        conditions=tuple(_condition(row) for row in _rows(tables.conditions)),
+        tasks=tuple(_parts(TaskDetail, tables.tasks, tags)),
+        conditions=tuple(_parts(ConditionDetail, tables.conditions)),
         trials=trials,
         n_trials=n_trials,
         is_complete=len(trials) == n_trials,
     )
 
 
-def _rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    return frame.iter_rows(named=True)
+def _keys(frame: pl.DataFrame) -> list[_Key]:
+    return list(zip(frame["run_id"].to_list(), frame["trial_id"].to_list(), strict=True))
 
 
-def _key(row: _Row) -> _Key:
-    return row["run_id"], row["trial_id"]
-
-
-def _grouped(frame: pl.DataFrame, made: Callable[[_Row], _Part]) -> dict[_Key, tuple[_Part, ...]]:
+def _grouped(kind: type[_Part], frame: pl.DataFrame) -> dict[_Key, tuple[_Part, ...]]:
     found: dict[_Key, list[_Part]] = defaultdict(list)
-    for row in _rows(frame):
-        found[_key(row)].append(made(row))
+    for key, part in zip(_keys(frame), _parts(kind, frame), strict=True):
+        found[key].append(part)
     return {key: tuple(parts) for key, parts in found.items()}
 
 
-def _task(row: _Row) -> TaskDetail:
-    return TaskDetail(
-        task_id=text(row, "task_id"),
-        tags=tuple(row["task_tags"] or ()),
-        input=_excerpt(row, "input"),
-        expected=_excerpt(row, "expected"),
-    )
+def _parts(
+    kind: type[_Part], frame: pl.DataFrame, more: dict[str, list[Any]] | None = None
+) -> Iterator[_Part]:
+    """Make one of each row: its fields are the columns of their names, and what is joined to them."""
+    columns = _columns(kind, frame) | (more or {})
+    names = tuple(columns)
+    return (kind(**dict(zip(names, row, strict=True))) for row in zip(*columns.values(), strict=True))
 
 
-def _condition(row: _Row) -> ConditionDetail:
-    return ConditionDetail(
-        condition_id=text(row, "condition_id"),
-        skill_id=text(row, "skill_id"),
-        skill_version=text(row, "skill_version"),
-        adapter=optional_text(row, "adapter"),
-        model=optional_text(row, "model"),
-        sandbox=optional_text(row, "sandbox"),
-        mode=optional_text(row, "mode"),
-    )
+def _columns(kind: type[_Part], frame: pl.DataFrame) -> dict[str, list[Any]]:
+    """Give the values of the columns that fields are named after; one that holds none is left to the default."""
+    named = [field for field in fields(kind) if field.name in frame.columns]
+    return {
+        field.name: _values(frame, field.name, has_null=field.default is None)
+        for field in named
+        if field.default is MISSING or frame[field.name].null_count() < frame.height
+    }
 
 
-def _check(row: _Row) -> CheckDetail:
-    return CheckDetail(
-        scorer=text(row, "scorer"),
-        check=text(row, "check"),
-        verdict=text(row, "verdict"),
-        score=_finite(row, "score"),
-        weight=_finite(row, "weight"),
-        required=bool(row["required"]),
-        failure_kind=optional_text(row, "failure_kind"),
-        reason=_excerpt(row, "reason"),
-        evidence=_excerpt(row, "evidence"),
-    )
+def _values(frame: pl.DataFrame, name: str, *, has_null: bool) -> list[Any]:
+    """Give the values of a column: a text with its whole length where that is known, numbers that are none as null."""
+    column = frame[name]
+    length = f"{name}{_LENGTH}"
+    if length in frame.columns:
+        return _excerpts(column.to_list(), frame[length].to_list())
+    if column.dtype.is_nested():
+        return [tuple(items or ()) for items in column.to_list()]
+    if column.dtype.is_float():
+        return [value if value is None or math.isfinite(value) else None for value in column.to_list()]
+    is_told = has_null or not column.null_count()
+    return (column if is_told else column.fill_null("")).to_list()
 
 
-def _try(row: _Row) -> TryDetail:
-    return TryDetail(
-        try_index=row["try_index"],
-        status=text(row, "status"),
-        failure_kind=optional_text(row, "failure_kind"),
-        latency_ms=_finite(row, "latency_ms"),
-        cost_usd=_finite(row, "cost_usd"),
-        exit_code=row["exit_code"],
-        backoff_ms=_finite(row, "backoff_ms"),
-        message=_excerpt(row, "message"),
-        output=_excerpt(row, "output"),
-        stdout=_excerpt(row, "stdout"),
-        stderr=_excerpt(row, "stderr"),
-    )
+def _excerpts(texts: Sequence[str | None], lengths: Sequence[int]) -> list[Excerpt | None]:
+    """Give texts with their whole lengths; an empty one says nothing and is none."""
+    return [
+        Excerpt(text=text, length=length) if text else None
+        for text, length in zip(texts, lengths, strict=True)
+    ]
 
 
-def _trial(row: _Row, checks: tuple[CheckDetail, ...], tries: tuple[TryDetail, ...]) -> TrialDetail:
-    return TrialDetail(
-        condition_id=text(row, "condition_id"),
-        task_id=text(row, "task_id"),
-        repeat=row["repeat"],
-        status=text(row, "status"),
-        verdict=text(row, "verdict"),
-        failure_kind=optional_text(row, "failure_kind"),
-        latency_ms=_finite(row, "latency_ms"),
-        cost_usd=_finite(row, "cost_usd"),
-        input_tokens=row["input_tokens"],
-        output_tokens=row["output_tokens"],
-        total_tokens=row["total_tokens"],
-        exit_code=row["exit_code"],
-        response_model=optional_text(row, "response_model"),
-        reused_from=optional_text(row, "reused_from"),
-        notes=tuple(row["notes"] or ()),
-        message=_excerpt(row, "message"),
-        output=_excerpt(row, "output"),
-        stdout=_excerpt(row, "stdout"),
-        stderr=_excerpt(row, "stderr"),
-        transcript=transcript(_excerpt(row, "request"), _excerpt(row, "tool_calls")),
-        checks=checks,
-        tries=tries,
-    )
-
-
-def _excerpt(row: _Row, key: str) -> Excerpt | None:
-    """Give a text with its whole length; an empty one says nothing and is none."""
-    found = row[key]
-    return Excerpt(text=found, length=row[f"{key}{_LENGTH}"]) if found else None
-
-
-def _finite(row: _Row, key: str) -> float | None:
-    value: float | None = row[key]
-    return value if value is not None and math.isfinite(value) else None
+def _transcripts(trials: pl.DataFrame) -> list[tuple[Turn, ...]]:
+    """Give what was said in each trial; most have no model to talk with."""
+    requests, calls = (_values(trials, name, has_null=True) for name in ("request", "tool_calls"))
+    return [transcript(*told) if any(told) else () for told in zip(requests, calls, strict=True)]

@@ -14,16 +14,18 @@ from skilleval.report.document import Method, Provenance, Row, RunFacts, SkillSo
 
 def plain(value: Any) -> Any:
     """Turn a value into plain JSON: times as UTC text, no NaN, no lone surrogates, sets and tuples as lists."""
-    if isinstance(value, Mapping):
-        return {plain(str(key)): plain(item) for key, item in value.items()}
-    if isinstance(value, (set, frozenset)):
-        return sorted((plain(item) for item in value), key=str)
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if value is None or isinstance(value, (bool, int, float)):
+    # What most values are comes first: there may be many thousands.
+    if value is None or isinstance(value, (bool, int)):
         return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if not isinstance(value, str):
+        if isinstance(value, Mapping):
+            return {plain(str(key)): plain(item) for key, item in value.items()}
+        if isinstance(value, (set, frozenset)):
+            return sorted((plain(item) for item in value), key=str)
+        if isinstance(value, (list, tuple)):
+            return [plain(item) for item in value]
     said = _utc(value) if isinstance(value, datetime) else str(value)
     return said.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -52,6 +54,7 @@ def run_facts(manifest: Mapping[str, Any], rows: Sequence[Row]) -> RunFacts:
         n_repeats=whole(repeats) or _most(rows, "n_repeats"),
         n_trials=n_trials,
         n_planned=n_planned,
+        n_not_judged=whole(_mapping(manifest, "counts").get("not_judged")),
         interrupted=bool(manifest.get("interrupted")) or cut_short,
         latency=text(settings, "latency"),
         concurrency=_concurrency(manifest),
@@ -65,14 +68,17 @@ def _concurrency(manifest: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _n_trials(manifest: Mapping[str, Any], rows: Sequence[Row]) -> int | None:
-    """Count the trials that were done; several scorers judge the same ones."""
-    counted = whole(_mapping(manifest, "counts").get("trials"))
+    """Count the trials that were done, judging them included; several scorers judge the same ones."""
+    counts = _mapping(manifest, "counts")
+    stored = whole(counts.get("trials"))
     known = {
         tuple(row.get(key) for key in TRIALS_OF): n
         for row in rows
         if (n := whole(row.get("n_trials"))) is not None
     }
-    return counted if counted is not None else sum(known.values()) if known else None
+    if stored is not None:
+        return stored - (whole(counts.get("not_judged")) or 0)
+    return sum(known.values()) if known else None
 
 
 def _most(rows: Sequence[Row], key: str) -> int | None:

@@ -78,14 +78,12 @@ def test_row_order_is_irrelevant_and_bounds_are_shares(
 
 
 def test_a_thousand_tasks_are_resampled_within_a_second() -> None:
-    """10,000 resamples of 1,000 different clusters are no wait."""
+    """10,000 resamples of 1,000 different clusters are no wait (time of this process: others may be busy)."""
     values = np.random.default_rng(0).random(1000)
-    elapsed = []
-    for _ in range(3):
-        start = time.perf_counter()
-        bootstrap_bounds(values, np.ones(1000), how())
-        elapsed.append(time.perf_counter() - start)
-    assert min(elapsed) < 1
+    bootstrap_bounds(values[:10], np.ones(10), how())
+    started = time.process_time()
+    bootstrap_bounds(values, np.ones(1000), how())
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize("corrected", [False, True])

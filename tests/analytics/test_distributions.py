@@ -5,7 +5,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from skilleval.analytics.distribution import nearest_rank_of_sorted, nearest_ranks_of_sorted
 from skilleval.analytics.distributions import distributions, fronts
 from skilleval.analytics.spec import AnalysisSpec
 from skilleval.analytics.summary import summary
@@ -49,6 +52,15 @@ def test_many_values_are_told_at_every_half_percent(
     by_share = dict(zip(row["shares"], row["values"], strict=True))
     for percent in (10, 25, 50, 75, 90, 95, 99):
         assert by_share[percent / 100] == told[f"p{percent}_ms"].item()
+
+
+@given(values=st.lists(st.floats(0, 1e9), max_size=300), shares=st.lists(st.floats(0, 1), max_size=20))
+def test_many_ranks_at_once_are_those_of_each_share(values: list[float], shares: list[float]) -> None:
+    """The list of ranks holds what asking for one after the other gives; null where there is no value."""
+    rows = pl.DataFrame({"values": [sorted(values)]}, schema={"values": pl.List(pl.Float64)})
+    found = rows.select(nearest_ranks_of_sorted(pl.col("values"), shares)).item().to_list()
+    single = [nearest_rank_of_sorted(pl.col("values"), share).alias(f"{n}") for n, share in enumerate(shares)]
+    assert found == list(rows.select(single).row(0) if single else ())
 
 
 def test_a_timeout_counts_with_its_limit(measured: Callable[..., dict[str, Any]]) -> None:

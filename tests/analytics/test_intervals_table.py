@@ -8,9 +8,10 @@ import polars.selectors as cs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 from statsmodels.api import OLS
 
-from skilleval.analytics.intervals_table import interval_table
+from skilleval.analytics.intervals_table import interval_table, intervals_of
 from skilleval.analytics.outcomes import CONDITION_KEYS, trial_outcomes, with_counted_latency
 from skilleval.analytics.slices import slices
 from skilleval.analytics.spec import AnalysisSpec, IntervalMethod, ScoringMethod
@@ -57,6 +58,19 @@ def test_estimates_are_those_of_the_summary_and_intervals_hold_them(
             assert low < high, row
         if low is not None and not method.is_bootstrap:
             assert low - 1e-12 <= row["estimate"] <= high + 1e-12
+
+
+@pytest.mark.parametrize("asked", [("partial_score", "p50_ms"), ("error_rate",), ("p95_ms", "p99_ms")])
+def test_intervals_that_are_asked_for_are_those_of_the_whole_table(
+    grid: Grid, spec: Spec, asked: tuple[str, ...]
+) -> None:
+    """Leaving the others out changes none of them."""
+    frames, chosen = grid(FOUR_BY_THREE, latency_ms=10.0), spec()
+    outcomes = with_counted_latency(trial_outcomes(*frames), chosen)
+    found = intervals_of(outcomes, by=CONDITION_KEYS, spec=chosen, metrics=asked).collect()
+    whole = interval_table(*frames, spec=chosen).filter(pl.col("metric").is_in(asked)).collect()
+    assert sorted(found["metric"]) == sorted(asked)
+    assert_frame_equal(found, whole.select(found.columns), check_row_order=False)
 
 
 @METHODS

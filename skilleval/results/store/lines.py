@@ -26,6 +26,7 @@ ARROW: dict[Kind, pa.DataType] = {
     Kind.TIME: pa.int64(),
     Kind.TEXTS: pa.list_(pa.string()),
 }
+_BLOCK_BYTES = 1024 * 1024
 _FROM_LINE = {"write_ms", "run_id", "trial_id"}
 _WHEN_ABSENT = {"isolation": "trial"}
 """What rows of an older schema mean by a column that they do not have; any other one is not known."""
@@ -45,11 +46,11 @@ def read_frames(path: Path) -> Iterator[pl.DataFrame]:
 
 
 def _parsed(chunk: bytes, path: Path, n_before: int) -> pl.DataFrame:
-    options = pj.ParseOptions(explicit_schema=_line_schema(), unexpected_field_behavior="error")
-    reading = pj.ReadOptions(block_size=len(chunk) + 1)
     try:
-        lines = pj.read_json(io.BytesIO(chunk), read_options=reading, parse_options=options)
-        lines.validate(full=True)  # bytes that are no UTF-8 get this far
+        try:
+            lines = _table(chunk, _BLOCK_BYTES)
+        except pa.ArrowInvalid:  # damaged, or only a line that is longer than a block
+            lines = _table(chunk, len(chunk) + 1)
     except pa.ArrowInvalid as error:
         number = _broken_line(chunk)
         where = f"{path}:{n_before + number}" if number else str(path)
@@ -57,6 +58,16 @@ def _parsed(chunk: bytes, path: Path, n_before: int) -> pl.DataFrame:
         hint = "the journal is damaged before its last line; without that line the rest of it can be read"
         raise ResultsError(msg, hint=hint) from None
     return pl.DataFrame(pl.from_arrow(lines))
+
+
+def _table(chunk: bytes, block_bytes: int) -> pa.Table:
+    """Parse lines, each block of them by a thread of its own; no line may be longer than a block."""
+    options = pj.ParseOptions(explicit_schema=_line_schema(), unexpected_field_behavior="error")
+    lines = pj.read_json(
+        io.BytesIO(chunk), read_options=pj.ReadOptions(block_size=block_bytes), parse_options=options
+    )
+    lines.validate(full=True)  # bytes that are no UTF-8 get this far
+    return lines
 
 
 def _broken_line(chunk: bytes) -> int | None:
