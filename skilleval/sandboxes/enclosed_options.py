@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from skilleval.sandboxes.proxy import targets
 from skilleval.sandboxes.resources import Resources
-from skilleval.sandboxes.view import absolute, own_homes
+from skilleval.sandboxes.view import absolute, lies_within, own_homes
 from skilleval.strict import StrictModel
 
 Count = Annotated[int, Field(gt=0)]
@@ -35,7 +35,8 @@ def _readable(text: str) -> str:
 
 def holds_a_home(path: Path) -> bool:
     """Say whether a folder is, or holds, the user's home: too much to show to a stranger's program."""
-    return any(home.is_relative_to(path.resolve()) for home in own_homes())
+    real = path.resolve()
+    return any(lies_within(home, real) for home in own_homes())
 
 
 class EnclosedOptions(StrictModel):

@@ -10,7 +10,7 @@ import os
 import pwd
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from skilleval.sandboxes.base import Command
@@ -63,8 +63,8 @@ class View:
 
     def shows(self, path: Path) -> bool:
         """Say whether a path is seen, and not covered."""
-        within = [root for root in (*SYSTEM, *self.reads, *self.writes) if path.is_relative_to(root)]
-        return bool(within) and not any(path.is_relative_to(cover) for cover in self.covered)
+        within = any(lies_within(path, root) for root in (*SYSTEM, *self.reads, *self.writes))
+        return within and not any(lies_within(path, cover) for cover in self.covered)
 
 
 def view_of(command: Command, program: Path, *, further: Sequence[Path], hidden: Sequence[Path]) -> View:
@@ -85,22 +85,35 @@ def view_of(command: Command, program: Path, *, further: Sequence[Path], hidden:
 
 def _covered(shown: Sequence[Path], hidden: Sequence[Path]) -> Iterator[Path]:
     """Give where hidden paths come to light, strictly inside of what is shown; links are seen through."""
-    for secret in dict.fromkeys(path.resolve() for path in hidden if path.exists()):
-        for root in dict.fromkeys((*SYSTEM, *shown)):
-            real = root.resolve()
-            place = root / secret.relative_to(real) if secret.is_relative_to(real) else root
-            if place not in shown and place not in SYSTEM:
+    secrets = dict.fromkeys(path.resolve() for path in hidden if path.exists())
+    places = {**_system_places(), **{root: root.resolve() for root in shown}} if secrets else {}
+    for secret in secrets:
+        for root, real in places.items():
+            place = root / secret.relative_to(real) if lies_within(secret, real) else root
+            if place not in places:
                 yield place
 
 
+@cache
+def _system_places() -> dict[Path, Path]:
+    """Give where the folders of the system really are."""
+    return {root: root.resolve() for root in SYSTEM}
+
+
 def _is_seen_anyway(path: Path, others: Sequence[Path], covered: Sequence[Path]) -> bool:
-    is_inside = any(path != other and path.is_relative_to(other) for other in others)
-    return is_inside and not any(path.is_relative_to(cover) for cover in covered)
+    is_inside = any(path != other and lies_within(path, other) for other in others)
+    return is_inside and not any(lies_within(path, cover) for cover in covered)
 
 
 def absolute(path: Path) -> Path:
     """Give the path from the root, without `..`; links stay, because programs name files by them."""
     return Path(os.path.abspath(path))  # noqa: PTH100 - Path.absolute keeps `..`
+
+
+def lies_within(path: Path, folder: Path) -> bool:
+    """Say what `Path.is_relative_to` says, which takes both apart anew each time; this is asked often in each trial."""
+    parts = folder.parts
+    return path.parts[: len(parts)] == parts
 
 
 def refusal_of(word: str, folder: Path) -> str | None:
@@ -112,9 +125,9 @@ def refusal_of(word: str, folder: Path) -> str | None:
     if "/" not in word:
         return None
     named, folder = absolute(folder / word), absolute(folder)
-    if any(named.is_relative_to(closed) for closed in _CLOSED):
+    if any(lies_within(named, closed) for closed in _CLOSED):
         return f"{word} lies in a folder of the kernel: name the program by its own path"
-    is_inside = named.is_relative_to(folder)
+    is_inside = lies_within(named, folder)
     if (Path(word).is_absolute() and not is_inside) or (is_inside and _stays(named, folder)):
         return None
     return f"{word} leads out of {folder}: give a program of this machine by its name or its absolute path"
@@ -219,4 +232,4 @@ def _base_of(root: Path) -> Path | None:
 
 
 def _is_system(path: Path) -> bool:
-    return any(path.is_relative_to(root) for root in SYSTEM)
+    return any(lies_within(path, root) for root in SYSTEM)
