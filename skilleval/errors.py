@@ -3,11 +3,13 @@
     SkillevalError                 exit code 2 unless stated
     ├── UsageError                 the command line asks for something impossible
     ├── ConfigError                a setting is unknown, missing or has a wrong value
-    ├── CatalogError               a skill, benchmark or task file cannot be used
+    ├── CatalogError               a skill, benchmark, task or label file cannot be used
     ├── ResultsError               a stored run cannot be read
+    │   ├── NoSuchRunError         the page of all runs has none of this key
     │   └── WriteError             results cannot be written (exit code 3)
     ├── NotebookError              a notebook cannot be executed (exit code 3)
     ├── AdapterError               an adapter or sandbox cannot start at all (exit code 3)
+    │   └── SetupError             for want of a key, an address or an entrypoint that the user gives (exit code 2)
     └── UnforeseenError            a fault of ours, told without a traceback (exit code 3)
 
 They are raised *before* the first trial. From the first trial on, a mishap is a row with a status, never an
@@ -82,11 +84,15 @@ class ConfigError(SkillevalError):
 
 
 class CatalogError(SkillevalError):
-    """A skill, benchmark or task file cannot be used."""
+    """A skill, benchmark, task or label file cannot be used."""
 
 
 class ResultsError(SkillevalError):
     """A stored run cannot be read."""
+
+
+class NoSuchRunError(ResultsError):
+    """The page of all runs has none of this key."""
 
 
 class WriteError(ResultsError):
@@ -105,6 +111,15 @@ class AdapterError(SkillevalError):
     """An adapter or sandbox cannot start at all."""
 
     exit_code = 3
+
+
+class SetupError(AdapterError):
+    """A model or skill cannot be called with what the user gave: a key, an address, an entrypoint is missing or wrong.
+
+    No `ConfigError`, for the settings may be right: a job of a sweep can go on once the variable is exported.
+    """
+
+    exit_code = 2
 
 
 class UnforeseenError(SkillevalError):

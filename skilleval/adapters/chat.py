@@ -13,7 +13,7 @@ from skilleval.adapters.text import compact_json
 from skilleval.chat.base import Asked, ChatRequest, Completion, Ready
 from skilleval.domain.attempts import Reply, Status
 from skilleval.domain.skills import Skill
-from skilleval.errors import AdapterError, Problem
+from skilleval.errors import Problem, SetupError
 from skilleval.strict import StrictModel
 
 
@@ -39,11 +39,11 @@ class ChatAdapter:
         """Make sure that there are instructions to give, and a model to give them to.
 
         Raises:
-            AdapterError: the skill has no instructions, or the model cannot be asked; it says what to do.
+            SetupError: the skill has no instructions, or the model cannot be asked; it says what to do.
         """
         problem = _without_instructions(skill)
         if problem is not None:
-            raise AdapterError("the skill cannot be given to a model", problems=(problem,))
+            raise SetupError("the skill cannot be given to a model", problems=(problem,))
         if isinstance(self._model, Ready):
             self._model.check()
 

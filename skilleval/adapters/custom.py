@@ -13,7 +13,7 @@ from pydantic import Field
 from skilleval.adapters.base import Adapter, Call, Checking, close_all
 from skilleval.domain.attempts import Reply, Status
 from skilleval.domain.skills import Skill
-from skilleval.errors import AdapterError, Problem, SkillevalError
+from skilleval.errors import Problem, SetupError, SkillevalError
 from skilleval.sandboxes.base import Sandbox
 from skilleval.strict import StrictModel
 
@@ -100,8 +100,8 @@ class CustomAdapter:
         return adapter
 
 
-def _refusal(skill: Skill, expected: str, found: str, hint: str = "") -> AdapterError:
+def _refusal(skill: Skill, expected: str, found: str, hint: str = "") -> SetupError:
     problem = Problem(
         where=str(skill.source), key=f"metadata.{_CLASS}", expected=expected, found=found, hint=hint
     )
-    return AdapterError("a custom skill cannot be called", problems=(problem,))
+    return SetupError("a custom skill cannot be called", problems=(problem,))

@@ -23,7 +23,7 @@ from skilleval.adapters.servers import ServerLimits, SkillServer
 from skilleval.adapters.text import compact_json, excerpt, storable
 from skilleval.domain.attempts import Reply, Status
 from skilleval.domain.skills import Skill
-from skilleval.errors import AdapterError
+from skilleval.errors import SetupError
 from skilleval.sandboxes.base import Sandbox
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class HttpAdapter:
         """Make sure that a skill can be asked, before the first trial.
 
         Raises:
-            AdapterError: there is no usable address, or the token is not where it should be; it says what to do.
+            SetupError: there is no usable address, or the token is not where it should be; it says what to do.
         """
         self._endpoint(skill)
 
@@ -66,7 +66,7 @@ class HttpAdapter:
         """Ask once; a skill that brings its server has it started before, which is no part of the latency."""
         try:
             endpoint = self._endpoint(call.skill)
-        except AdapterError as error:
+        except SetupError as error:
             message = "; ".join(str(problem) for problem in error.problems)
             return Failure(
                 kind="not_configured", message=message, status=Status.UNSUPPORTED, retryable=False

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field
 from skilleval.adapters.http_places import Place, build_places
 from skilleval.adapters.token import Token
 from skilleval.domain.skills import Skill
-from skilleval.errors import AdapterError, Problem
+from skilleval.errors import Problem, SetupError
 from skilleval.strict import StrictModel
 
 PORT = "{port}"
@@ -99,7 +99,7 @@ def build_endpoint(options: HttpOptions, skill: Skill, environ: Mapping[str, str
     """Work out where and how to reach a skill.
 
     Raises:
-        AdapterError: there is no usable address, or the token is not where it should be; it says what to do.
+        SetupError: there is no usable address, or the token is not where it should be; it says what to do.
     """
     own = skill.adapter_options
     serve = (
@@ -194,6 +194,6 @@ def _token(name: str, place: str, environ: Mapping[str, str]) -> str:
     return token
 
 
-def _refusal(where: str, key: str, expected: str, found: str, hint: str = "") -> AdapterError:
+def _refusal(where: str, key: str, expected: str, found: str, hint: str = "") -> SetupError:
     problem = Problem(where=where, key=key, expected=expected, found=found, hint=hint)
-    return AdapterError("an http skill cannot be called", problems=(problem,))
+    return SetupError("an http skill cannot be called", problems=(problem,))

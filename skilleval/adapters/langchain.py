@@ -22,7 +22,7 @@ from skilleval.adapters.text import compact_json, parsed_json
 from skilleval.adapters.usage import reported_usage
 from skilleval.domain.attempts import Reply, Status
 from skilleval.domain.skills import Skill
-from skilleval.errors import AdapterError, Problem
+from skilleval.errors import Problem, SetupError
 from skilleval.sandboxes.base import Sandbox
 from skilleval.strict import StrictModel
 
@@ -76,7 +76,7 @@ class LangchainAdapter:
         """Make sure, before the first trial, that the library is there and the entrypoint can be a Runnable.
 
         Raises:
-            AdapterError: one of both is not so; it says what to do.
+            SetupError: one of both is not so; it says what to do.
         """
         is_ours = self._python == sys.executable
         if is_ours and importlib.util.find_spec(_LIBRARY) is None:
@@ -122,6 +122,6 @@ def _plain(reply: Reply) -> Reply:
     return reply
 
 
-def _refusal(skill: Skill, key: str, expected: str, found: str, hint: str = "") -> AdapterError:
+def _refusal(skill: Skill, key: str, expected: str, found: str, hint: str = "") -> SetupError:
     problem = Problem(where=str(skill.source), key=key, expected=expected, found=found, hint=hint)
-    return AdapterError("a langchain skill cannot be called", problems=(problem,))
+    return SetupError("a langchain skill cannot be called", problems=(problem,))

@@ -16,7 +16,7 @@ from skilleval.adapters.python_child import EXCEPTION, MANY
 from skilleval.adapters.python_inprocess import InProcess
 from skilleval.adapters.subprocess_rpc import SubprocessAdapter, SubprocessOptions
 from skilleval.domain.attempts import Reply, Status
-from skilleval.errors import AdapterError, Problem
+from skilleval.errors import Problem, SetupError
 from skilleval.sandboxes.base import Sandbox
 from skilleval.strict import StrictModel
 
@@ -86,7 +86,7 @@ def _plain(reply: Reply) -> Reply:
     return reply
 
 
-def _contradiction(sandbox: str) -> AdapterError:
+def _contradiction(sandbox: str) -> SetupError:
     problem = Problem(
         where="config",
         key="adapter.python.inprocess",
@@ -94,4 +94,4 @@ def _contradiction(sandbox: str) -> AdapterError:
         found="true",
         hint="code within skilleval runs in no sandbox: choose sandbox=none, or a process of its own",
     )
-    return AdapterError("python skills cannot be called", problems=(problem,))
+    return SetupError("python skills cannot be called", problems=(problem,))

@@ -15,7 +15,7 @@ from skilleval.chat.openai_body import Body, Concessions, build_body, conceded
 from skilleval.chat.openai_options import Access, OpenAIOptions, build_access
 from skilleval.chat.openai_reply import Failure, Refusal, failed, read_reply
 from skilleval.domain.attempts import Status
-from skilleval.errors import AdapterError
+from skilleval.errors import SetupError
 
 if TYPE_CHECKING:
     import httpx2
@@ -57,14 +57,14 @@ class OpenAIProvider:
         """The address where the model is asked; null where the model cannot be asked."""
         try:
             return build_access(self._options, self._environ).url
-        except AdapterError:
+        except SetupError:
             return None
 
     def check(self) -> None:
         """Find address and key and load the client, so that no call has to wait for that.
 
         Raises:
-            AdapterError: one of them cannot be used; it says what to do.
+            SetupError: one of them cannot be used; it says what to do.
         """
         self._opened()
 
@@ -75,7 +75,7 @@ class OpenAIProvider:
         """
         try:
             line = self._opened()
-        except AdapterError as error:
+        except SetupError as error:
             return self._not_configured(request, error)
         deadline = time.perf_counter() + timeout_s
         while True:
@@ -134,7 +134,7 @@ class OpenAIProvider:
         self._concessions = more
         return True
 
-    def _not_configured(self, request: ChatRequest, error: AdapterError) -> Completion:
+    def _not_configured(self, request: ChatRequest, error: SetupError) -> Completion:
         message = "; ".join(str(problem) for problem in error.problems)
         failure = Failure(kind="not_configured", message=message, status=Status.UNSUPPORTED, retryable=False)
         return failed(failure, model=self.model, request=self._body(request).text, latency_ms=None)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from skilleval.chat.options import ModelOptions
-from skilleval.errors import AdapterError, Problem
+from skilleval.errors import Problem, SetupError
 
 OPENAI_URL = "https://api.openai.com/v1"
 STARS = "***"
@@ -56,7 +56,7 @@ def build_access(options: OpenAIOptions, environ: Mapping[str, str]) -> Access:
     """Find address and key.
 
     Raises:
-        AdapterError: the address cannot be asked, the key is not set, or a credential stands among the headers.
+        SetupError: the address cannot be asked, the key is not set, or a credential stands among the headers.
     """
     for name in options.headers:
         if name.lower() in _OWN_HEADERS:
@@ -105,6 +105,6 @@ def _key(options: OpenAIOptions, environ: Mapping[str, str]) -> str:
     return key
 
 
-def _refusal(key: str, expected: str, found: str, hint: str) -> AdapterError:
+def _refusal(key: str, expected: str, found: str, hint: str) -> SetupError:
     problem = Problem(where="config", key=f"model.{key}", expected=expected, found=found, hint=hint)
-    return AdapterError("the model cannot be asked", problems=(problem,))
+    return SetupError("the model cannot be asked", problems=(problem,))

@@ -9,7 +9,7 @@ from samples import skill
 
 from skilleval.adapters.http_endpoint import Endpoint, HttpOptions, Serve, build_endpoint
 from skilleval.adapters.token import Token
-from skilleval.errors import AdapterError, ConfigError, Problem
+from skilleval.errors import ConfigError, Problem, SetupError
 
 Options = Callable[..., HttpOptions]
 SERVE = {"command": ["python3", "s.py", "{port}"], "ready": "/health"}
@@ -32,9 +32,9 @@ def _bearer(variable: str) -> dict[str, str]:
 
 
 def _problem(options: HttpOptions, entrypoint: str = "/invoke", **values: Any) -> Problem:
-    with pytest.raises(AdapterError) as caught:
+    with pytest.raises(SetupError) as caught:
         _endpoint(options, entrypoint, **values)
-    assert caught.value.exit_code == 3
+    assert caught.value.exit_code == 2
     return caught.value.problems[0]
 
 

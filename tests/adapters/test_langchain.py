@@ -14,7 +14,7 @@ from skilleval.adapters.base import Call, isolation
 from skilleval.adapters.langchain import LangchainAdapter, LangchainOptions
 from skilleval.adapters.langchain_child import plain
 from skilleval.domain.attempts import NO_USAGE, Reply, Status, Usage
-from skilleval.errors import AdapterError
+from skilleval.errors import SetupError
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 
 CHAIN = """
@@ -143,7 +143,7 @@ def test_a_missing_library_is_not_the_skill_s_fault(ask: Ask, tmp_path: Path) ->
 def test_an_entrypoint_of_another_form_is_refused_before_the_first_trial(ask: Ask) -> None:
     """And in the trial, where nobody checked."""
     assert importlib.util.find_spec("langchain_core") is not None
-    with pytest.raises(AdapterError) as caught:
+    with pytest.raises(SetupError) as caught:
         _adapter().check(skill(entrypoint="python3 chain.py"))
     assert "expected module:attribute" in str(caught.value)
     _adapter().check(skill(entrypoint="chain:chain"))

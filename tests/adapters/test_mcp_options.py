@@ -11,7 +11,7 @@ from skilleval.adapters.mcp.adapter import McpAdapter
 from skilleval.adapters.mcp.options import McpOptions, Program, read_target
 from skilleval.domain.attempts import Status
 from skilleval.domain.skills import Skill
-from skilleval.errors import AdapterError, ConfigError
+from skilleval.errors import ConfigError, SetupError
 from skilleval.sandboxes.none import NoSandbox, NoSandboxOptions
 
 BEARER = {"auth_type": "bearer", "auth_token_env_key": "SKILL_KEY"}
@@ -46,7 +46,7 @@ def test_an_entrypoint_that_names_no_server_is_refused(
 ) -> None:
     """With the file and what stands there, before the first trial; what would have no effect is refused too."""
     adapter = McpAdapter(mcp_options(), NoSandbox(NoSandboxOptions(pass_env=())))
-    with pytest.raises(AdapterError, match="an mcp skill cannot be called") as caught:
+    with pytest.raises(SetupError, match="an mcp skill cannot be called") as caught:
         adapter.check(_skill(entrypoint, **own))
     (problem,) = caught.value.problems
     assert (problem.where, problem.key, problem.found) == ("skills/adder/skill.json", "entrypoint", found)
@@ -68,7 +68,7 @@ def test_a_token_is_asked_for_by_the_settings_of_this_adapter(
     changes: dict[str, Any], own: dict[str, Any], words: str
 ) -> None:
     """The rules are those of http skills, the names of the settings are not."""
-    with pytest.raises(AdapterError) as caught:
+    with pytest.raises(SetupError) as caught:
         read_target(mcp_options(**changes), _skill("http://127.0.0.1:1/mcp", **own), {})
     assert words in str(caught.value)
 

@@ -102,7 +102,7 @@ async def opened(*answers: Said) -> AsyncIterator[Endpoint]:
     finally:
         server.close()
         if serving:
-            await asyncio.wait_for(asyncio.gather(*serving), timeout=5)
+            await asyncio.wait_for(asyncio.gather(*serving), timeout=60)
 
 
 def completion_of(text: str | None = "Lisbon.", **changes: Any) -> dict[str, Any]:

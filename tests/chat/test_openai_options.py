@@ -8,7 +8,7 @@ import pytest
 from skilleval.chat.openai_client import OpenAIProvider
 from skilleval.chat.openai_options import build_access
 from skilleval.domain.attempts import Status
-from skilleval.errors import AdapterError, ConfigError
+from skilleval.errors import ConfigError, SetupError
 
 Make = Callable[..., Any]
 
@@ -48,11 +48,11 @@ def test_an_address_is_found(options: Any, environ: dict[str, str], url: str, ma
 def test_what_is_missing_is_said_before_the_first_trial(
     options: Any, environ: dict[str, str], key: str, hint: str, make_options: Make
 ) -> None:
-    """An address or key that cannot work is an error with the setting and the way out, and without the secret."""
-    with pytest.raises(AdapterError) as caught:
+    """An address or key that cannot work is bad usage: the setting and the way out are told, the secret is not."""
+    with pytest.raises(SetupError) as caught:
         OpenAIProvider(make_options(**options), environ=environ).check()
     (problem,) = caught.value.problems
-    assert problem.key == key
+    assert (problem.key, caught.value.exit_code) == (key, 2)
     assert hint in problem.hint
     assert "secret" not in str(caught.value)
 
@@ -73,7 +73,7 @@ def test_what_is_missing_is_said_before_the_first_trial(
 )
 def test_no_secret_of_an_address_is_told_or_stored(url: str, make_options: Make) -> None:
     """An address with a password or a query is refused, however it is written, and the error does not repeat it."""
-    with pytest.raises(AdapterError) as raised:
+    with pytest.raises(SetupError) as raised:
         build_access(make_options(base_url=url), {})
     (problem,) = raised.value.problems
     assert (problem.key, "hunter2" in str(problem)) == ("model.base_url", False)

@@ -16,7 +16,7 @@ from skilleval.adapters.http_endpoint import Endpoint
 from skilleval.adapters.mcp.options import McpOptions, Program, read_target
 from skilleval.domain.attempts import Reply, Status
 from skilleval.domain.skills import Skill
-from skilleval.errors import AdapterError
+from skilleval.errors import SetupError
 from skilleval.sandboxes.base import Command, Sandbox
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class McpAdapter:
         """Make sure that a skill can be called, before the first trial, and load what calls need.
 
         Raises:
-            AdapterError: there is neither a command line nor a usable address, or the token is not where it should
+            SetupError: there is neither a command line nor a usable address, or the token is not where it should
                 be; it says what to do.
         """
         self._target(skill)
@@ -69,7 +69,7 @@ class McpAdapter:
         """Call the tool once; the start of a server is no part of the latency."""
         try:
             target = self._target(call.skill)
-        except AdapterError as error:
+        except SetupError as error:
             message = "; ".join(str(problem) for problem in error.problems)
             return Reply(status=Status.UNSUPPORTED, failure_kind="not_configured", message=message)
         reply = await self._called(target, call)

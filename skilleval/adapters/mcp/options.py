@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 
 from skilleval.adapters.http_endpoint import Endpoint, HttpOptions, Positive, build_endpoint
 from skilleval.domain.skills import Skill
-from skilleval.errors import AdapterError, Problem
+from skilleval.errors import Problem, SetupError
 from skilleval.strict import StrictModel
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -55,7 +55,7 @@ def read_target(options: McpOptions, skill: Skill, environ: Mapping[str, str]) -
     """Say what an entrypoint names: a command line, or the address of a server that runs already.
 
     Raises:
-        AdapterError: it is neither, or the token is not where it should be; it says what to do.
+        SetupError: it is neither, or the token is not where it should be; it says what to do.
     """
     entrypoint = skill.entrypoint.strip()
     if _ADDRESS.match(entrypoint):
@@ -82,9 +82,9 @@ def _endpoint(options: McpOptions, skill: Skill, environ: Mapping[str, str]) -> 
     )
     try:
         return build_endpoint(like_http, skill, environ)
-    except AdapterError as error:
+    except SetupError as error:
         problems = tuple(_named_here(problem) for problem in error.problems)
-        raise AdapterError(_MESSAGE, problems=problems) from None
+        raise SetupError(_MESSAGE, problems=problems) from None
 
 
 def _named_here(problem: Problem) -> Problem:
@@ -99,6 +99,6 @@ def _named_here(problem: Problem) -> Problem:
 _MESSAGE = "an mcp skill cannot be called"
 
 
-def _refusal(skill: Skill, expected: str, found: str) -> AdapterError:
+def _refusal(skill: Skill, expected: str, found: str) -> SetupError:
     problem = Problem(where=str(skill.source), key="entrypoint", expected=expected, found=found)
-    return AdapterError(_MESSAGE, problems=(problem,))
+    return SetupError(_MESSAGE, problems=(problem,))
