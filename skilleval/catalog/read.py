@@ -18,6 +18,7 @@ from skilleval.domain.skills import Skill
 from skilleval.errors import CatalogError, Problem
 
 _SUFFIX = Path(MANIFEST).suffix
+_TO_A_MODEL = "evaluate with --target MODEL, or with benchmark=evals where model=NAME chooses a model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +159,7 @@ def _hint(folder: Path) -> str:
         return "a callable skill is a folder with a skill.json"
     count = len(instructions)
     what = f"{count} instruction skills (SKILL.md)" if count > 1 else "an instruction skill (SKILL.md)"
-    return f"it holds {what}: name a model to evaluate {'them' if count > 1 else 'it'}, --target MODEL"
+    return f"it holds {what}: {_TO_A_MODEL}"
 
 
 def _no_manifest(path: Path) -> Problem:
@@ -166,7 +167,7 @@ def _no_manifest(path: Path) -> Problem:
     kind = f"a {path.suffix} file" if path.suffix else "a file without .json"
     hint = f"to take the skills of a folder, name the folder: {path.parent}, or {path.parent / '*'}/"
     if path.name in NAMES:
-        hint = "it is an instruction skill: name a model to evaluate it, --target MODEL"
+        hint = f"it is an instruction skill: {_TO_A_MODEL}"
     return Problem(where=str(path), expected="a skill.json or a folder", found=kind, hint=hint)
 
 

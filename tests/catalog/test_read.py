@@ -329,9 +329,9 @@ def test_each_form_says_where_the_other_one_is(
     folder = write_skill_md("md/tide")
     write_skill("json/adder")
     (problem,) = read_catalog([tmp_path / "md"]).problems
-    assert (
-        problem.hint
-        == "it holds an instruction skill (SKILL.md): name a model to evaluate it, --target MODEL"
+    assert problem.hint == (
+        "it holds an instruction skill (SKILL.md): "
+        "evaluate with --target MODEL, or with benchmark=evals where model=NAME chooses a model"
     )
     (problem,) = read_catalog([folder / "SKILL.md"]).problems
     assert "--target MODEL" in problem.hint

@@ -93,27 +93,26 @@ class ApiDocument:
         """Give what a reference, if it is one, leads to in the end.
 
         Raises:
-            UnusableOperationError: it leads out of the document.
-            CatalogError: it leads to nothing, or round in a circle.
+            UnusableOperationError: it leads out of the document, to nothing, or round in a circle.
+            CatalogError: it is no text.
         """
         current = node
         for _ in range(_MOST_STEPS):
             if not isinstance(current.value, dict) or _REF not in current.value:
                 return current
             current = self.target(current)
-        raise self.refusal((*node.place, _REF), "a reference that leads to something", said(node.value[_REF]))
+        raise UnusableOperationError(_astray(node, "which leads back to itself"))
 
     def target(self, node: Node) -> Node:
         """Give what a reference leads to, which may be another one.
 
         Raises:
-            UnusableOperationError: it leads out of the document.
-            CatalogError: it leads to nothing.
+            UnusableOperationError: it leads out of the document, or to nothing.
+            CatalogError: it is no text.
         """
         reference = node.value[_REF]
-        place = (*node.place, _REF)
         if not isinstance(reference, str):
-            raise self.refusal(place, "a reference, as text", said(reference))
+            raise self.refusal((*node.place, _REF), "a reference, as text", said(reference))
         if not reference.startswith("#/"):
             raise UnusableOperationError(
                 f"it refers to {reference}: only pointers in this document are followed"
@@ -126,7 +125,7 @@ class ApiDocument:
             elif isinstance(current.value, list) and step.isdecimal() and int(step) < len(current.value):
                 current = current.child(int(step))
             else:
-                raise self.refusal(place, "a place in this document", said(reference))
+                raise UnusableOperationError(_astray(node, "which is not in this document"))
         return current
 
     def read(self, model: type[Model], node: Node, *, without: Collection[str] = (), **more: Any) -> Model:
@@ -155,6 +154,11 @@ class ApiDocument:
             return self.refusal((*place, str(first["loc"][-1])), "a value", "nothing")
         expected = first["msg"].removeprefix("Input should be ").removeprefix("a valid ")
         return self.refusal(place, _WORDS.get(expected, expected), said(value))
+
+
+def _astray(node: Node, why: str) -> str:
+    """Say which reference cannot be followed, and where it stands: the operation that needs it may be far away."""
+    return f"it refers to {node.value[_REF]}, {why} ({key_path((*node.place, _REF))})"
 
 
 _WORDS = {"string": "a text", "dictionary": "an object", "list": "a list", "boolean": "true or false"}

@@ -90,6 +90,27 @@ def test_an_error_in_a_late_operation_leaves_nothing_behind(document: Path, tmp_
     assert not (tmp_path / "skills").exists()
 
 
+def test_a_reference_to_nothing_costs_only_what_needs_it(document: Path, tmp_path: Path) -> None:
+    """Wherever it stands, in an answer, in what is asked or in a part that several share, the others become skills."""
+    tea, lost = {"$ref": "#/components/schemas/Tea"}, {"$ref": "#/components/schemas/Lost"}
+    holder = {"$ref": "#/components/schemas/Holder"}
+    value = shop_api(URL)
+    value["components"]["schemas"]["Holder"] = {"type": "object", "properties": {"a": lost}}
+    value["paths"] = {
+        "/whole": {"get": {"responses": answers(tea)}},
+        "/answer": {"get": {"responses": answers(lost)}},
+        "/asked": {"post": {"requestBody": {"content": json_content(lost)}, "responses": answers(tea)}},
+        "/inside": {"get": {"responses": answers(holder)}},
+        "/again": {"get": {"responses": answers(holder)}},
+        "/path": {"$ref": "#/components/pathItems/lost"},
+    }
+    made = create_from_openapi(write_api(document, value), output_dir=tmp_path / "skills")
+    assert [skill.label for skill in made.skills] == ["GET /whole"]
+    told = {one.label: one.reason for one in made.left_out}
+    assert told.keys() == {"GET /answer", "POST /asked", "GET /inside", "GET /again", "/path"}
+    assert all("which is not in this document (" in reason for reason in told.values())
+
+
 @pytest.mark.parametrize(
     ("paths", "expected"),
     [
@@ -165,7 +186,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from _places(item)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(data=st.data(), version=st.sampled_from(["3.0.3", "3.1.0"]))
 def test_law_whatever_is_wrong_is_told_with_its_place(data: st.DataObject, version: str) -> None:
     """Anything in the place of anything else: skills, or an error that names the file."""

@@ -86,22 +86,26 @@ def test_a_reference_out_of_the_document_is_not_followed(reference: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("reference", "expected"),
+    ("reference", "why"),
     [
-        ("#/components/nothing", "a place in this document"),
-        ("#/paths/x/0", "a place in this document"),
-        ("#/loop", "a reference that leads to something"),
-        (3, "a reference, as text"),
+        ("#/components/nothing", "which is not in this document"),
+        ("#/paths/x/0", "which is not in this document"),
+        ("#/loop", "which leads back to itself"),
     ],
 )
-def test_a_reference_to_nothing_is_an_error_of_the_document(reference: Any, expected: str) -> None:
-    """It says where the reference stands."""
-    with pytest.raises(CatalogError) as caught:
+def test_a_reference_to_nothing_leaves_the_operation_out(reference: str, why: str) -> None:
+    """The others do not need it. It is said where the reference stands."""
+    with pytest.raises(UnusableOperationError) as caught:
         api({}, loop={"$ref": "#/loop"}).followed(Node({"$ref": reference}, ("paths", "/a", "get")))
-    assert (caught.value.problems[0].key, caught.value.problems[0].expected) == (
-        'paths["/a"].get.$ref',
-        expected,
-    )
+    assert str(caught.value) == f'it refers to {reference}, {why} (paths["/a"].get.$ref)'
+
+
+def test_a_reference_that_is_no_text_is_an_error_of_the_document() -> None:
+    """Nobody can tell what was meant."""
+    with pytest.raises(CatalogError) as caught:
+        api({}).followed(Node({"$ref": 3}, ("paths", "/a", "get")))
+    (problem,) = caught.value.problems
+    assert (problem.key, problem.expected) == ('paths["/a"].get.$ref', "a reference, as text")
 
 
 @pytest.mark.parametrize(
