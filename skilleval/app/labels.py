@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import polars as pl
 
 from skilleval.domain.tasks import Benchmark
 from skilleval.domain.trials import Trial
-from skilleval.errors import ConfigError, Problem
+from skilleval.errors import CatalogError, ConfigError, Problem
 from skilleval.scorers.base import Scorer
 from skilleval.scorers.labels import Label, LabelsScorer
 from skilleval.strict import nearest
@@ -25,6 +26,7 @@ _WORDS = {
 }
 _SUFFIXES = (".csv", ".parquet", ".jsonl", ".ndjson")
 _SHOWN = 10
+_ENCODING = "save it as UTF-8, or as UTF-16 with a byte order mark"
 
 _Row = Mapping[str, Any]
 
@@ -41,7 +43,8 @@ def with_labels(scorers: Mapping[str, Scorer], trials: Sequence[Trial], benchmar
     """Give the scorers by labels the labels of these trials; the others stay as they are.
 
     Raises:
-        ConfigError: a file of labels cannot be read, or does not fit the benchmark.
+        CatalogError: a file of labels cannot be read, or does not fit the benchmark.
+        ConfigError: it is no kind of file that holds labels.
     """
     given, warnings = dict(scorers), []
     for name, scorer in scorers.items():
@@ -82,7 +85,7 @@ def _labels(
 def _refuse(path: Path, problems: Sequence[Problem]) -> None:
     if problems:
         msg = f"the labels in {path} cannot be used"
-        raise ConfigError(msg, problems=tuple(problems))
+        raise CatalogError(msg, problems=tuple(problems))
 
 
 def _read(path: Path, key: str) -> list[dict[str, Any]]:
@@ -94,9 +97,9 @@ def _read(path: Path, key: str) -> list[dict[str, Any]]:
     try:
         frame = _frame(path)
     except (pl.exceptions.PolarsError, OSError) as error:
-        found = str(error).splitlines()[0]
-        problem = Problem(where=str(path), key=key, expected="a table of labels", found=found)
-        raise ConfigError("the labels cannot be read", problems=(problem,)) from None
+        raise _unreadable(path, key, str(error).splitlines()[0]) from None
+    except UnicodeError:
+        raise _unreadable(path, key, "a text in another encoding than UTF-8", _ENCODING) from None
     _refuse(path, list(_wrong_columns(path, frame)))
     texts = frame.select(pl.col(name).cast(pl.String).str.strip_chars() for name in frame.columns)
     empty = dict.fromkeys(_COLUMNS)
@@ -104,11 +107,36 @@ def _read(path: Path, key: str) -> list[dict[str, Any]]:
     return [empty | {name: value or None for name, value in row.items()} for row in rows]
 
 
+def _unreadable(path: Path, key: str, found: str, hint: str = "") -> CatalogError:
+    problem = Problem(where=str(path), key=key, expected="a table of labels", found=found, hint=hint)
+    return CatalogError("the labels cannot be read", problems=(problem,))
+
+
 def _frame(path: Path) -> pl.DataFrame:
     suffix = path.suffix.lower()
-    if suffix == ".csv":
-        return pl.read_csv(path, infer_schema=False)
-    return pl.read_parquet(path) if suffix == ".parquet" else pl.read_ndjson(path, infer_schema_length=None)
+    if suffix == ".parquet":
+        return pl.read_parquet(path)
+    text = _utf8(path.read_bytes())
+    return (
+        pl.read_csv(text, infer_schema=False)
+        if suffix == ".csv"
+        else pl.read_ndjson(text, infer_schema_length=None)
+    )
+
+
+def _utf8(held: bytes) -> bytes:
+    """Give a text in UTF-8; spreadsheets save it as UTF-16 too, with a mark in front.
+
+    Raises:
+        UnicodeError: it is neither.
+    """
+    if held.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return held.decode("utf-16").encode()
+    text = held.removeprefix(codecs.BOM_UTF8)
+    if b"\0" in text:  # which UTF-8 has no use for, and UTF-16 in every other place
+        raise UnicodeError
+    text.decode("utf-8")
+    return text
 
 
 def _wrong_columns(path: Path, frame: pl.DataFrame) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from samples import benchmark, judged, planned, record, skill, task, trials
 from skilleval.app.labels import with_labels
 from skilleval.domain.scores import Verdict
 from skilleval.domain.trials import Trial
-from skilleval.errors import ConfigError
+from skilleval.errors import CatalogError, ConfigError
 from skilleval.scorers.base import Scorer
 from skilleval.scorers.exact import ExactOptions, ExactScorer
 from skilleval.scorers.labels import LabelsOptions, LabelsScorer
@@ -91,7 +91,7 @@ def test_a_score_alone_passes_from_the_threshold_on(tmp_path: Path) -> None:
 def test_unknown_tasks_are_named(tmp_path: Path) -> None:
     """All of them, with the nearest that there is."""
     path = written(tmp_path, "task_id,passed\nt1,1\nt3,1\nzz,0\n")
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(CatalogError) as caught:
         verdicts(path)
     (problem,) = caught.value.problems
     assert (problem.key, problem.expected, problem.found) == ("task_id", "tasks of sums@1.0.0", "t3, zz")
@@ -118,7 +118,7 @@ def test_labels_that_cannot_be_used_are_refused_with_the_place(
     tmp_path: Path, text: str, key: str, found: str
 ) -> None:
     """Row, column, what was expected and what stands there."""
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(CatalogError) as caught:
         verdicts(written(tmp_path, text))
     problem = caught.value.problems[0]
     assert (problem.key, problem.found) == (key, found)
@@ -130,8 +130,35 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path, name: str) -> None:
     """Another kind of file, none at all, and one that is not what it says."""
     if name != "gone.csv":
         written(tmp_path, "no table", name)
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises((CatalogError, ConfigError), match="cannot be read"):
         verdicts(tmp_path / name)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("labels.csv", "task_id,passed,rater\nt1,1,Zoë\n"),
+        ("labels.jsonl", '{"task_id": "t1", "passed": 1, "rater": "Zoë"}\n'),
+    ],
+)
+def test_a_file_with_a_mark_of_its_encoding_is_read(
+    tmp_path: Path, name: str, text: str, encoding: str
+) -> None:
+    """Spreadsheets save tables as UTF-8 and as UTF-16, with a mark in front."""
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding))
+    assert {task_id for _, task_id, _ in verdicts(path)} == {"t1"}
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "labels.jsonl"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "latin-1"])
+def test_another_encoding_is_named_with_the_way_out(tmp_path: Path, name: str, encoding: str) -> None:
+    """Without a mark nobody can tell what the bytes mean."""
+    path = tmp_path / name
+    path.write_bytes("task_id,passed,rater\nt1,1,Zoë\n".encode(encoding))
+    with pytest.raises(CatalogError, match="save it as UTF-8, or as UTF-16 with a byte order mark"):
+        verdicts(path)
 
 
 def test_labels_of_nothing_here_are_counted_and_told(tmp_path: Path) -> None:
