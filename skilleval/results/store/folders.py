@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skilleval.errors import ResultsError, WriteError
+from skilleval.results.documents import DocumentKind
 from skilleval.results.locks import LOCK, is_locked, maybe_locked
 from skilleval.results.schema import SCHEMA_VERSION, TABLES
 
@@ -25,7 +26,9 @@ _RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
 _UNBORN = re.compile(r"\.manifest\.json\.\d+\.tmp")
 _STILLBORN_S = 3600.0
 """How old a folder without a manifest must be to be taken for a dead one: a live process needs an instant for it."""
-_NEEDED = ("run_id", "config", "benchmark", "n_planned")
+_MANIFEST = DocumentKind(
+    name=MANIFEST, noun="manifest", of="run", needed=("run_id", "config", "benchmark", "n_planned")
+)
 _ELSEWHERE = "choose a writable folder with --output-dir or --store"
 
 
@@ -169,21 +172,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     Raises:
         ResultsError: there is none, it is no JSON object, or a newer skilleval wrote it.
     """
-    path = folder / MANIFEST
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        msg = f"{folder} is no run: it has no {MANIFEST}"
-        raise ResultsError(msg) from None
-    except (OSError, ValueError) as error:
-        msg = f"{path} is no manifest: {error}"
-        raise ResultsError(msg) from None
-    absent = [key for key in _NEEDED if not isinstance(manifest, dict) or key not in manifest]
-    if absent:
-        msg = f"{path} is no manifest of a run: it lacks {', '.join(absent)}"
-        raise ResultsError(msg)
+    manifest = _MANIFEST.read(folder)
     check_version(str(manifest.get("schema_version", SCHEMA_VERSION)), folder)
-    return dict(manifest)
+    return manifest
 
 
 def check_version(version: str, folder: Path) -> None:
