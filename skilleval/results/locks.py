@@ -18,8 +18,9 @@ from typing import Self
 from skilleval.errors import ResultsError, WriteError
 
 LOCK = ".lock"
-_PATIENCE_S = 0.3
-"""A reader that asks whether a run is live holds its lock for an instant."""
+_N_TRIES = 15
+"""A reader that asks whether a run is live holds its lock for an instant: it is tried so often, not so long, because
+a busy machine may let all that time pass between two tries."""
 _PAUSE_S = 0.02
 _NO_LOCKS = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 """What a file system answers that knows no locks, e.g. a network one that was mounted without them."""
@@ -38,7 +39,7 @@ class RunLock:
         self.folder = folder
         self._may_go_on = may_go_on
         self._fd = _opened(folder)
-        if not _taken(self._fd, _PATIENCE_S):
+        if not _taken(self._fd):
             os.close(self._fd)
             msg = f"{folder} is in use by another process"
             raise ResultsError(msg, hint="wait for it, or stop it with Ctrl-C: what it has finished is kept")
@@ -87,13 +88,12 @@ def _opened(folder: Path) -> int:
         raise WriteError(msg, hint="make the folder writable, or copy the run to a place that is") from None
 
 
-def _taken(fd: int, patience_s: float) -> bool:
-    end = time.monotonic() + patience_s
-    while not _locked(fd, fcntl.LOCK_EX):
-        if time.monotonic() > end:
-            return False
+def _taken(fd: int) -> bool:
+    for _ in range(_N_TRIES):
+        if _locked(fd, fcntl.LOCK_EX):
+            return True
         time.sleep(_PAUSE_S)
-    return True
+    return _locked(fd, fcntl.LOCK_EX)
 
 
 def _locked(fd: int, kind: int) -> bool:
