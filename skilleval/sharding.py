@@ -105,7 +105,9 @@ def shards_of(ids: Sequence[str], n_shards: int, weights: Sequence[int] | None =
 
 def is_shard(manifest: Mapping[str, Any]) -> bool:
     """Say whether a run is one shard of several, so that nothing can be said of the whole by it alone."""
-    return int((manifest.get("plan") or {}).get("shards", 1)) > 1
+    plan = manifest.get("plan")
+    shards = plan.get("shards") if isinstance(plan, Mapping) else None
+    return isinstance(shards, int) and shards > 1
 
 
 def shard_remark(plan: Mapping[str, Any], n_here: int) -> str:

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from skilleval.app.analyse import analyse
+from skilleval.app.finished import Uncounted, finished_runs
 from skilleval.domain.hashes import content_hash
 from skilleval.domain.skills import Skill
 from skilleval.errors import Problem, ResultsError
 from skilleval.report.columns import number, words
 from skilleval.report.document import SCHEMA, MatrixCell, Report, Row, from_json
 from skilleval.results.find import runs
-from skilleval.results.store import read_manifest
+from skilleval.sharding import is_shard
 
 USUAL_SCORER = "task"
 """Whose verdicts count where nobody asks for others: each task is judged as it says itself."""
@@ -118,10 +119,10 @@ def newest(skills: Iterable[Skill], store: Path, *, scorer: str | None = None) -
     is found.
     """
     wanted = {skill_key(skill) for skill in skills}
-    notices: list[str] = []
+    uncounted = Uncounted()
     seen: list[Measured] = []
     played: list[Measured] = []
-    for report in _stored(store, {key[0] for key in wanted}, notices):
+    for report in _stored(store, {key[0] for key in wanted}, uncounted):
         found = [one for one in measurements(report) if one.key in wanted]
         seen += [one for one in found if one.adapter != _REPLAY]
         played += [one for one in found if one.adapter == _REPLAY]
@@ -132,7 +133,7 @@ def newest(skills: Iterable[Skill], store: Path, *, scorer: str | None = None) -
         by_skill=_alike(seen, chosen),
         scorer=chosen,
         other_scorers=other_scorers(seen, chosen),
-        notices=(*notices, *_replay_notices(played)),
+        notices=(*uncounted.notices(), *_replay_notices(played)),
     )
 
 
@@ -152,8 +153,8 @@ def _alike(measured: Sequence[Measured], scorer: str) -> dict[SkillKey, Measured
 
 def read_store(store: Path, skills: Iterable[Skill]) -> History:
     """Read everything that finished runs below a folder say of skills with these ids."""
-    notices: list[str] = []
-    return _history(_stored(store, {skill.id for skill in skills}, notices), notices)
+    uncounted = Uncounted()
+    return _history(_stored(store, {skill.id for skill in skills}, uncounted), uncounted)
 
 
 def read_reports(path: Path) -> History:
@@ -163,22 +164,22 @@ def read_reports(path: Path) -> History:
         ResultsError: there is no report.
     """
     files = [path] if path.is_file() else sorted(path.rglob("*.json"))
-    notices: list[str] = []
-    reports = [report for file in files if (report := _report(file, notices)) is not None]
-    if not reports and not notices:
+    uncounted = Uncounted()
+    reports = [report for file in files if (report := _report(file, uncounted)) is not None]
+    if not reports and not uncounted.texts:
         hint = "name the folder of JSON reports, or stored runs with --store"
         problem = Problem(where=str(path), expected="JSON reports in or below it", found="none", hint=hint)
         raise ResultsError("no report was found", problems=(problem,))
     reports.sort(key=lambda report: (report.run.started_at or "", report.run.run_id), reverse=True)
-    return _history(reports, notices)
+    return _history(reports, uncounted)
 
 
-def _history(reports: Iterable[Report], notices: list[str]) -> History:
+def _history(reports: Iterable[Report], uncounted: Uncounted) -> History:
     found = [one for report in reports for one in measurements(report)]
     played = [one for one in found if one.adapter == _REPLAY]
     return History(
         measured=tuple(one for one in found if one.adapter != _REPLAY),
-        notices=(*notices, *_replay_notices(played)),
+        notices=(*uncounted.notices(), *_replay_notices(played)),
         replayed=frozenset(one.key for one in played),
     )
 
@@ -237,19 +238,16 @@ def _rate(row: Row) -> float:
     return 2.0 if rate is None else rate  # above any rate: what is not known is not the lowest
 
 
-def _stored(store: Path, skill_ids: set[str], notices: list[str]) -> Iterator[Report]:
+def _stored(store: Path, skill_ids: set[str], uncounted: Uncounted) -> Iterator[Report]:
     """Give the reports of finished runs that evaluated any of these skills, newest first."""
-    for folder in reversed(runs(store)):
+    newest_first = reversed(runs(store))
+    for folder in finished_runs(
+        newest_first, lambda manifest: bool(skill_ids & _skill_ids(manifest)), uncounted
+    ):
         try:
-            manifest = read_manifest(folder)
-            if not skill_ids & _skill_ids(manifest):
-                continue
-            if manifest.get("ended_at") is None or manifest.get("interrupted"):
-                notices.append(f"{folder} does not count: the run did not come to its end")
-                continue
             report = analyse(folder)
         except ResultsError as error:
-            notices.append(f"{folder} does not count: {error}")
+            uncounted.add(folder, error)
             continue
         yield report
 
@@ -263,8 +261,8 @@ def _skill_ids(manifest: Mapping[str, Any]) -> set[str]:
     )
 
 
-def _report(file: Path, notices: list[str]) -> Report | None:
-    """Read a JSON report; null where a file is something else, or its run was cut short."""
+def _report(file: Path, uncounted: Uncounted) -> Report | None:
+    """Read a JSON report; null where a file is something else, or its run was cut short or is a shard."""
     try:
         text = file.read_text(encoding="utf-8")
         if f'"{SCHEMA}"' not in text[:_HEAD]:
@@ -273,9 +271,12 @@ def _report(file: Path, notices: list[str]) -> Report | None:
     except (OSError, UnicodeDecodeError):
         return None
     except ResultsError as error:
-        notices.append(f"{file} does not count: {error}")
+        uncounted.add(file, error)
         return None
     if report.run.interrupted:
-        notices.append(f"{file} does not count: the run did not come to its end")
+        uncounted.add(file, "the run did not come to its end")
+        return None
+    if is_shard(report.provenance.config):
+        uncounted.add(file, "it is of a shard, which is a part of a run; `skilleval merge` joins them")
         return None
     return report

@@ -12,6 +12,7 @@ import polars as pl
 from skilleval.app.stored import Stored
 from skilleval.config.trees import covers, leaves
 from skilleval.errors import Problem, ResultsError, UsageError
+from skilleval.results.places import shown_place
 from skilleval.results.schema import SCHEMA_VERSION
 from skilleval.sharding import is_shard
 
@@ -153,7 +154,7 @@ def gaps(runs: Sequence[Stored]) -> list[Gap]:
         counts = run.manifest.get("counts") or {}
         n, n_planned = counts.get("trials"), run.manifest["n_planned"]
         if run.manifest.get("interrupted") or n is None or n < n_planned:
-            hint = f"go on with it: skilleval eval --resume {run.folder}"
+            hint = f"go on with it: skilleval eval --resume {shown_place(run.folder)}"
             found.append(Gap(where=str(run.folder), what=f"{n or 0:,} of {n_planned:,} trials", hint=hint))
     if is_shard(runs[0].manifest):
         found += _absent_shards(runs)

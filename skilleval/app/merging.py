@@ -26,7 +26,7 @@ from skilleval.app.mergeable import (
 )
 from skilleval.app.notebooks import NotebookOptions, check_notebooks
 from skilleval.app.pushing import check_places
-from skilleval.app.spending import judge_errors
+from skilleval.app.spending import judge_errors, not_judged
 from skilleval.app.stored import Stored, stored
 from skilleval.config.compose import Composed, StoredConfig, compose_stored, quote
 from skilleval.errors import Problem, UsageError, WriteError
@@ -34,7 +34,7 @@ from skilleval.provenance import git_state, machine, new_run_id, versions
 from skilleval.registry import part
 from skilleval.report import WRITERS
 from skilleval.results.find import LATEST, find_run, runs
-from skilleval.results.places import local_place
+from skilleval.results.places import address_of, fetch_run, fetch_sweeps, local_place, shown_place
 from skilleval.results.schema import SCHEMA_VERSION
 from skilleval.results.store import MANIFEST, check_root, join_tables, read_manifest, write_manifest
 from skilleval.results.sweeps import DONE, LOST, SWEEP, find_sweep, read_sweep, sweeps
@@ -125,13 +125,16 @@ def _found(references: Sequence[str], store: Path) -> tuple[list[Path], list[Gap
 
 def _places(reference: str, store: Path, absent: list[Gap]) -> Iterable[Path]:
     place = local_place(reference)
+    if address_of(place) is not None:
+        runs(place)  # what is on an object store has to be here before it can be looked at
+        fetch_sweeps(place)
     if (place / MANIFEST).is_file():
         return [place]
     if (place / SWEEP).is_file() or _is_sweep(reference, store):
         return _of_sweep(find_sweep(reference, store), absent)
     if place.is_dir() and (inside := runs(place)):
         return _of_folder(place, inside)
-    found = find_run(reference, store)
+    found = find_run(reference, store, with_shards=True)
     sweep = _sweep_around(found) if reference == LATEST else None
     return [found] if sweep is None else _of_sweep(sweep, absent)
 
@@ -154,12 +157,14 @@ def _of_sweep(folder: Path, absent: list[Gap]) -> list[Path]:
     """Give the runs of a sweep's jobs; those without a run are a gap, unless the missing shard says so already."""
     sweep = read_sweep(folder)
     places = [job.run_dir for job in sweep.jobs if job.run_dir is not None and job.state != LOST]
+    for place in places[:1]:
+        fetch_run(place)
     shards = any(is_shard(read_manifest(place)) for place in places[:1])
     for job in sweep.jobs:
         has_none = job.state == LOST or (job.run_dir is None and job.state != DONE)
         if has_none and not shards:
             why = f"job {job.job} of {sweep.sweep_id}"
-            hint = f"go on with it: skilleval sweep resume {folder}"
+            hint = f"go on with it: skilleval sweep resume {shown_place(folder)}"
             absent.append(Gap(where=why, what=f"no run of it ({job.state})", hint=hint))
     return places
 
@@ -187,7 +192,7 @@ def _composed(first: Stored, overrides: Sequence[str], root: Path) -> Composed:
         choices=manifest.get("choices", {}),
     )
     whole = ["plan.shards=1", "plan.shard=0", "plan.durations=null"]
-    places = [f"paths.output_dir={quote(str(root))}", "paths.store=null"]
+    places = [f"paths.output_dir={quote(shown_place(root))}", "paths.store=null"]
     composed = compose_stored(config, [*whole, *places, *overrides], project=Path.cwd())
     report = composed.settings.report
     for name in report.formats:
@@ -266,7 +271,12 @@ def _manifest(merging: Merging, rows: Path, run_id: str, command: str) -> dict[s
         "ended_at": max((one["ended_at"] for one in manifests if one["ended_at"]), default=None),
         "interrupted": bool(merging.gaps) or n_trials < n_planned,
         "stopped_by": None,
-        "counts": {"trials": n_trials, "by_status": statuses, "judge_errors": judge_errors(rows)},
+        "counts": {
+            "trials": n_trials,
+            "by_status": statuses,
+            "judge_errors": judge_errors(rows),
+            "not_judged": not_judged(rows),
+        },
         "resumes": [],
         "exit_code": None,
         "merged_from": [_source(run) for run in merging.runs],

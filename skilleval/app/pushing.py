@@ -100,7 +100,7 @@ def _target(to: str) -> Address:
 def _folders(references: Sequence[str], store: Path) -> tuple[Path, ...]:
     """Give the runs that are named; all of the store where none is, which has to be an object store."""
     if references:
-        return tuple(dict.fromkeys(find_run(reference, store) for reference in references))
+        return tuple(dict.fromkeys(find_run(one, store, with_shards=True) for one in references))
     if not is_elsewhere(store):
         raise UsageError(
             "no run is named", hint="give runs, or the object store with --store s3://BUCKET/PREFIX"

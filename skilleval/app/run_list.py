@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from skilleval.app.slicing import at
-from skilleval.errors import Problem, ResultsError, UsageError
+from skilleval.errors import NoSuchRunError, Problem, ResultsError, UsageError
 from skilleval.outcome import ExitCode
-from skilleval.report.run_list import SORTS, Asked, RunEntry, RunState
+from skilleval.report.run_list import SHARDS_TOO, SORTS, Asked, RunEntry, RunState
 from skilleval.results.locks import LOCK
+from skilleval.results.places import fetch_run, fetch_runs, local_place, shown_place
 from skilleval.results.store import MANIFEST, is_live, read_manifest
+from skilleval.sharding import is_shard
 from skilleval.strict import nearest
 
 _DEPTH = 2
@@ -41,16 +43,17 @@ class RunList:
     """The runs below a folder. What a manifest says is kept until the file changes, so that asking again is cheap."""
 
     def __init__(self, root: Path) -> None:
-        """Look below a folder.
+        """Look below a folder, or an address on an object store.
 
         Raises:
-            ResultsError: there is no such folder.
+            ResultsError: there is no such folder, or the object store cannot be read.
         """
-        if not root.is_dir():
+        self.root = local_place(root)
+        self.place = shown_place(root)
+        if fetch_runs(self.root) is None and not self.root.is_dir():
             msg = f"there is no folder {root}"
             raise ResultsError(msg, hint="name the folder of stored runs, e.g. outputs")
-        self.root = root
-        self._home = root.resolve()
+        self._home = self.root.resolve()
         self._known: dict[Path, tuple[_Signature, RunEntry]] = {}
         self._places: dict[str, Path] = {}
 
@@ -67,13 +70,14 @@ class RunList:
         """Give one run by its key. Keys are compared, never joined to a path, so none leads out of the folder.
 
         Raises:
-            ResultsError: no run has this key, or it cannot be read.
+            NoSuchRunError: no run has this key.
+            ResultsError: it cannot be read.
         """
         self._look()
         found = self._places.get(key)
         if found is None:
             msg = f"no run {key!r} is stored here"
-            raise ResultsError(msg, hint="look at the list of runs: it may have been moved or removed")
+            raise NoSuchRunError(msg, hint="look at the list of runs: it may have been moved or removed")
         entry = self._entry(found)
         if not entry.is_readable:
             msg = f"{key} cannot be read: {entry.reason}"
@@ -81,11 +85,18 @@ class RunList:
         return entry
 
     def folder(self, entry: RunEntry) -> Path:
-        """Give the folder of a run."""
-        return self._places[entry.key]
+        """Give the folder of a run; one on an object store is fetched first.
+
+        Raises:
+            ResultsError: it cannot be fetched.
+        """
+        folder = self._places[entry.key]
+        fetch_run(folder)
+        return folder
 
     def _look(self) -> list[Path]:
-        folders = [folder for folder in _below(self.root, _DEPTH) if _holds_run(folder)]
+        gone = fetch_runs(self.root) or frozenset()
+        folders = [one for one in _below(self.root, _DEPTH) if _holds_run(one) and one not in gone]
         self._places = {self._key(folder): folder for folder in folders}
         return folders
 
@@ -182,6 +193,7 @@ def _read(folder: Path, key: str) -> RunEntry:
         scorers=tuple(_text(name) for name in _mapping(manifest.get("scorers"))),
         n_trials=_count(at(manifest, ("counts", "trials"))),
         n_planned=_count(manifest.get("n_planned")),
+        shard=_count(at(manifest, ("plan", "shard"))) if is_shard(manifest) else None,
         **{name: _text(at(manifest, path)) for name, path in _TEXTS.items()},
     )
 
@@ -249,6 +261,8 @@ def _check(asked: Asked) -> None:
         problems.append(_wrong("sort", asked.sort, SORTS))
     if asked.state and asked.state not in states:
         problems.append(_wrong("state", asked.state, states))
+    if asked.shards not in {"", SHARDS_TOO}:
+        problems.append(_wrong("shards", asked.shards, [SHARDS_TOO]))
     for name in ("since", "until"):
         day = getattr(asked, name)
         if day and not _is_day(day):
@@ -280,6 +294,7 @@ def _fits(entry: RunEntry, asked: Asked) -> bool:
         and asked.benchmark in {"", entry.benchmark_id}
         and asked.experiment in {"", entry.experiment}
         and asked.state in {"", entry.state.value}
+        and (entry.shard is None or asked.shards == SHARDS_TOO)
         and (not asked.skill or asked.skill in entry.skills)
         and (not asked.scorer or asked.scorer in entry.scorers)
         and (not asked.since or asked.since <= day)

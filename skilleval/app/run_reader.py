@@ -67,13 +67,16 @@ class RunReader:
         return self._remembered(key, lambda: writer.render(self._diff(before, after)))
 
     def course(self, entries: Sequence[RunEntry], wanted: Wanted) -> Timeline:
-        """Tell how skills did over the newest of some runs; runs that did not come to their end do not count.
+        """Tell how skills did over the newest of some runs; neither shards nor runs without an end count.
 
         Raises:
             ResultsError: none of them counts.
             UsageError: none of them has such a skill, benchmark or scorer.
         """
-        ended = [entry for entry in entries if entry.state in _CAME_TO_AN_END]
+        ended = [entry for entry in entries if entry.state in _CAME_TO_AN_END and entry.shard is None]
+        if not ended:
+            hint = "choose others in the list of runs"
+            raise ResultsError("none of the chosen runs came to its end", hint=hint)
         newest = sorted(ended, key=lambda entry: entry.started_at or "", reverse=True)[:MOST_IN_COURSE]
         key = ("course", wanted, tuple(self._signature(entry) for entry in newest))
         return self._remembered(key, lambda: self._course(newest, wanted))

@@ -15,6 +15,7 @@ from skilleval.results.find import find_run, runs
 from skilleval.results.places import is_elsewhere, local_place
 from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES, Table
 from skilleval.results.store import compact, read_manifest, scan_table
+from skilleval.sharding import is_shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ _FACTS: Final[Mapping[str, tuple[tuple[str, ...], Any]]] = {
     "benchmark_version": (("benchmark", "version"), pl.String()),
     "benchmark_digest": (("benchmark", "digest"), pl.String()),
     "n_tasks": (("benchmark", "n_tasks"), pl.Int64()),
+    "shard": (("plan", "shard"), pl.Int64()),
     "n_planned": (("n_planned",), pl.Int64()),
     "n_trials": (("counts", "trials"), pl.Int64()),
     "repeats": (("runner", "repeats"), pl.Int64()),
@@ -109,8 +111,8 @@ def scan_runs(path: str | Path = "outputs") -> pl.LazyFrame:
     Grain: one row a run, oldest first.
     Columns: `folder`, `run_id`, `sweep_id`, `experiment`, `started_at` and `ended_at` (UTC; null while it runs or if it
         was killed), `interrupted`, `exit_code`, `benchmark_id`, `benchmark_version`, `benchmark_digest`, `n_tasks`,
-        `n_planned` and `n_trials` (trials), `repeats`, `concurrency`, `seed`, `sandbox`, `skilleval_version`,
-        `git_commit`, `schema_version`, `skills` and `scorers` (lists of names).
+        `shard` (null for a whole run), `n_planned` and `n_trials` (trials), `repeats`, `concurrency`, `seed`,
+        `sandbox`, `skilleval_version`, `git_commit`, `schema_version`, `skills` and `scorers` (lists of names).
 
     Raises:
         ResultsError: there is no such folder.
@@ -135,6 +137,7 @@ def _facts(folder: Path) -> dict[str, Any] | None:
     return {
         "folder": str(folder),
         **facts,
+        "shard": facts["shard"] if is_shard(manifest) else None,
         "skills": _names(manifest.get("skills")),
         "scorers": list(manifest.get("scorers") or {}),
     }

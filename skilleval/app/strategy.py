@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from skilleval.analytics.criteria import Criterion, criterion
+from skilleval.analytics.criteria import Criterion, Unit, criterion
 from skilleval.analytics.selection import (
     USUAL_FRONT,
     Filters,
@@ -24,6 +24,7 @@ from skilleval.catalog.documents import key_path, read_document
 from skilleval.catalog.rules import violations
 from skilleval.config.compose.layer_files import parse_mapping
 from skilleval.errors import ConfigError, Problem
+from skilleval.strict import percent_hint
 
 _ORDERS = ("sortBy", "rank_by", "weights")
 
@@ -60,10 +61,28 @@ def _filters(values: Mapping[str, Any], where: str) -> Filters:
         adapter_types=tuple(filters.get("adapterTypes", ())),
         required_tags=tuple(filters.get("requiredTags", ())),
         limits=tuple(
-            Limit(criterion=_named("limits", name, where), at_least=ends.get("min"), at_most=ends.get("max"))
+            _limit(_named("limits", name, where), ends, where)
             for name, ends in values.get("limits", {}).items()
         ),
     )
+
+
+def _limit(of: Criterion, ends: Mapping[str, float], where: str) -> Limit:
+    """Build a limit, and refuse one of a share that no skill could keep, or every one would."""
+    problems = tuple(
+        Problem(
+            where=where,
+            key=f"limits.{of.name}.{end}",
+            expected="a share, 0-1",
+            found=f"{value:g}",
+            hint=percent_hint(value),
+        )
+        for end, value in ends.items()
+        if of.unit is Unit.SHARE and not 0 <= value <= 1
+    )
+    if problems:
+        raise ConfigError(f"{of.name} is a share", problems=problems)
+    return Limit(criterion=of, at_least=ends.get("min"), at_most=ends.get("max"))
 
 
 def _front(value: bool | list[str], where: str) -> tuple[Criterion, ...]:  # noqa: FBT001 - as the file says it

@@ -14,11 +14,13 @@ from skilleval.analytics.interval_columns import interval_columns, with_interval
 from skilleval.analytics.summary import summary
 from skilleval.analytics.task_results import task_results
 from skilleval.analytics.trend import LINE_KEYS, METHOD_KEYS, TASK_MEANS, numbered_lines, task_matrix
+from skilleval.app.finished import Uncounted, finished_runs
 from skilleval.app.slicing import check_metric
 from skilleval.app.stored import Stored, readable, stored
 from skilleval.domain.hashes import content_hash
 from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.results.find import runs
+from skilleval.results.places import shown_place
 from skilleval.results.store import read_manifest
 from skilleval.strict import nearest
 
@@ -107,21 +109,21 @@ def timeline(store: Path, wanted: Wanted) -> Timeline:
         ResultsError: there is no run.
         UsageError: no run has such a skill, benchmark, scorer or metric.
     """
-    notices: list[str] = []
-    points, tasks = _read(store, wanted, notices)
+    uncounted = Uncounted()
+    points, tasks = _read(store, wanted, uncounted)
     if not points:
-        raise _nothing(store, wanted)
+        raise _nothing(store, wanted, uncounted)
     rows = pl.concat(points, how="vertical_relaxed")
     lined = numbered_lines(_of_scorer(rows, wanted).lazy()).collect()
     means = pl.concat(tasks) if tasks else None
     lines = tuple(_line(one, means) for one in lined.partition_by("line", maintain_order=True))
-    return Timeline(metric=wanted.metric, lines=lines, notices=(*notices, *_apart(lines)))
+    return Timeline(metric=wanted.metric, lines=lines, notices=(*uncounted.notices(), *_apart(lines)))
 
 
-def _read(store: Path, wanted: Wanted, notices: list[str]) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
+def _read(store: Path, wanted: Wanted, uncounted: Uncounted) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
     """Read the points of all runs, and the task means behind them where the metric is one of tasks."""
     points, tasks = [], []
-    for one in _stored(store, wanted, notices):
+    for one in _stored(store, wanted, uncounted):
         with readable(one.folder):
             found = _summary(one, wanted.metric)
             points.append(_points(one, _of_skill(found, wanted), wanted.metric))
@@ -254,19 +256,13 @@ def _apart(lines: Sequence[Line]) -> Iterator[str]:
             yield f"{skill} by {scorer}: {len(several)} lines, because runs differ in {' and '.join(told)}"
 
 
-def _stored(store: Path, wanted: Wanted, notices: list[str]) -> Iterator[Stored]:
+def _stored(store: Path, wanted: Wanted, uncounted: Uncounted) -> Iterator[Stored]:
     """Give the finished runs with this skill and benchmark, oldest first."""
-    for folder in runs(store):
+    for folder in finished_runs(runs(store), lambda manifest: _fits(manifest, wanted), uncounted):
         try:
-            manifest = read_manifest(folder)
-            if not _fits(manifest, wanted):
-                continue
-            if manifest.get("ended_at") is None or manifest.get("interrupted"):
-                notices.append(f"{folder} does not count: the run did not come to its end")
-                continue
             yield stored(folder)
         except ResultsError as error:
-            notices.append(f"{folder} does not count: {error}")
+            uncounted.add(folder, error)
 
 
 def _fits(manifest: Mapping[str, Any], wanted: Wanted) -> bool:
@@ -279,7 +275,7 @@ def _named(manifest: Mapping[str, Any]) -> tuple[list[str], str]:
     return skills, str(manifest["benchmark"].get("id", ""))
 
 
-def _nothing(store: Path, wanted: Wanted) -> UsageError | ResultsError:
+def _nothing(store: Path, wanted: Wanted, uncounted: Uncounted) -> UsageError | ResultsError:
     """Say why there is no history: no run at all, or a misspelt name."""
     named = [_named(read_manifest(folder)) for folder in runs(store)]
     skills = sorted({skill for own, _ in named for skill in own})
@@ -289,9 +285,8 @@ def _nothing(store: Path, wanted: Wanted) -> UsageError | ResultsError:
     if wanted.benchmark is not None and benchmarks and wanted.benchmark not in benchmarks:
         return _misspelt("--benchmark", wanted.benchmark, benchmarks)
     what = "finished run that fits" if named else "run"
-    return ResultsError(
-        f"no {what} is stored below {store}", hint="run `skilleval demo`, or name the folder with --store"
-    )
+    hints = uncounted.notices() or ("run `skilleval demo`, or name the folder with --store",)
+    return ResultsError(f"no {what} is stored below {shown_place(store)}", hint="\n".join(hints))
 
 
 def _misspelt(option: str, found: str, known: Sequence[str]) -> UsageError:

@@ -80,12 +80,15 @@ def find(common: Common, **options: Any) -> None:
 
 
 def stored_at(store: str | None) -> Path:
-    """Give the folder of stored runs; one that was named must be there.
+    """Give the place of stored runs; a folder that was named must be there.
 
     Raises:
-        UsageError: it is not.
+        ResultsError: it is an address that cannot be used.
+        UsageError: it is not there.
     """
-    if store is not None and not Path(store).is_dir():
+    from skilleval.results.places import is_elsewhere
+
+    if store is not None and not is_elsewhere(store) and not Path(store).is_dir():
         problem = Problem(where="--store", expected="a folder of stored runs", found=store)
         raise UsageError("there is no such folder", problems=(problem,))
     return Path(store or STORE)

@@ -44,7 +44,8 @@ RUN_SHAPES = {
 class RunEntry:
     """One stored run. `key` is its folder below the root; `reason` says what a state alone does not.
 
-    Times are UTC in ISO 8601. `finished` means that the run came to its end and nobody asked a gate. Null is not known.
+    Times are UTC in ISO 8601. `finished` means that the run came to its end and nobody asked a gate. Null is not known;
+    `shard` is null for a whole run.
     """
 
     key: str
@@ -60,6 +61,7 @@ class RunEntry:
     scorers: tuple[str, ...] = ()
     n_trials: int | None = None
     n_planned: int | None = None
+    shard: int | None = None
 
     @property
     def is_readable(self) -> bool:
@@ -71,9 +73,15 @@ SORTS = ("started", "run", "state", "experiment", "benchmark", "skills", "scorer
 """By what runs are put in order; a minus in front turns it round."""
 
 
+SHARDS_TOO = "listed"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Which runs a reader wants, in which order; empty asks for all. Dates are days of the start in UTC."""
+    """Which runs a reader wants, in which order; empty asks for all. Dates are days of the start in UTC.
+
+    Shards are parts of runs: they are there only where `shards` is `SHARDS_TOO`.
+    """
 
     q: str = ""
     benchmark: str = ""
@@ -81,6 +89,7 @@ class Asked:
     scorer: str = ""
     experiment: str = ""
     state: str = ""
+    shards: str = ""
     since: str = ""
     until: str = ""
     sort: str = "-started"

@@ -14,7 +14,7 @@ from skilleval.report.course_text import change_text, course, line_name
 from skilleval.report.html_environment import environment
 from skilleval.report.metric_text import valued
 from skilleval.report.numbers import DASH, count, rate
-from skilleval.report.run_list import RUN_SHAPES, Asked, RunEntry, RunState
+from skilleval.report.run_list import RUN_SHAPES, SHARDS_TOO, Asked, RunEntry, RunState
 
 PER_PAGE = 100
 STYLE_SHEET = "style.css"
@@ -57,6 +57,8 @@ def runs_page(
     last = max(1, -(-len(entries) // PER_PAGE))
     page = min(max(asked.page, 1), last)
     first = (page - 1) * PER_PAGE
+    n_shards = sum(entry.shard is not None for entry in everything)
+    n_hidden = 0 if asked.shards else n_shards
     return _rendered(
         "serve_runs.html.j2",
         place=place,
@@ -64,7 +66,9 @@ def runs_page(
         entries=entries[first : first + PER_PAGE],
         first=first + 1,
         n_found=len(entries),
-        n_all=len(everything),
+        n_all=len(everything) - n_hidden,
+        n_hidden=n_hidden,
+        with_shards=address("", **asked.changed(page=1, shards=SHARDS_TOO)),
         choices=_choices(everything),
         heads=[_head(asked, name) for name in _SORTED],
         pages=_pages(asked, page, last),

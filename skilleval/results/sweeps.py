@@ -16,6 +16,7 @@ from typing import Any
 
 from skilleval.domain.hashes import content_hash
 from skilleval.errors import ResultsError
+from skilleval.results.documents import DocumentKind
 from skilleval.results.find import LATEST
 from skilleval.results.locks import is_locked
 from skilleval.results.places import address_of, fetch_sweeps, local_place, send_file, shown_place
@@ -24,13 +25,14 @@ from skilleval.results.store import MANIFEST, is_live, write_text
 SWEEP = "sweep.json"
 SCHEMA = "skilleval.sweep/1"
 PENDING, RUNNING, DONE = "pending", "running", "done"
-FAILED, INTERRUPTED, STOPPED, LOST = "failed", "interrupted", "stopped", "lost"
-STATES = (DONE, RUNNING, FAILED, INTERRUPTED, STOPPED, LOST, PENDING)
-"""`stopped` is a job that says it is running although nobody runs it: its process was killed. `lost` is one that
-says it is done although its run is not there any more."""
+FAILED, REFUSED, INTERRUPTED, STOPPED, LOST = "failed", "refused", "interrupted", "stopped", "lost"
+STATES = (DONE, RUNNING, FAILED, REFUSED, INTERRUPTED, STOPPED, LOST, PENDING)
+"""`refused` is a job whose own settings cannot be used, so that it fails again however often it is run. `stopped` is
+one that says it is running although nobody runs it: its process was killed. `lost` is one that says it is done although
+its run is not there any more."""
 
 _FOLDER = "jobs"
-_NEEDED = ("schema", "sweep_id", "jobs")
+_PLAN = DocumentKind(name=SWEEP, noun="plan", of="sweep", needed=("schema", "sweep_id", "jobs"))
 _KEY_LENGTH = 12
 _REMOVE = "remove it: its job then counts as not started"
 
@@ -40,7 +42,8 @@ class SweepJob:
     """One job of a sweep: what was asked of it, and how far it came.
 
     `settings` are the swept keys with the values of this job. `n_planned` and `n_trials` are null until they are
-    known. `config_digest` hashes the settings that the job ran with.
+    known. `config_digest` hashes the settings that the job ran with. `started_at` and `ended_at` are those of its last
+    session, `earlier` those of the sessions before it that worked on the same run.
     """
 
     job: int
@@ -58,6 +61,16 @@ class SweepJob:
     n_planned: int | None = None
     n_trials: int | None = None
     config_digest: str | None = None
+    earlier: tuple[tuple[str, str | None], ...] = ()
+
+    @property
+    def duration_ms(self) -> float | None:
+        """How long all its sessions took together; null while it runs, and where the end of one is not known."""
+        sessions = [*self.earlier, (self.started_at, self.ended_at)]
+        known = [
+            _ms_between(began, ended) for began, ended in sessions if began is not None and ended is not None
+        ]
+        return sum(known) if len(known) == len(sessions) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +79,7 @@ class Sweep:
 
     `started_in` is the working directory it was started in, where its relative paths begin. `overrides` are those
     that all jobs share, `grid` the values of each swept key. Jobs of a sweep that is not planned are those that were
-    started. `request` and `config` are what going on with it needs.
+    started. `request` and `config` are what going on with it needs. `resumed_at` is when it was last gone on with.
     """
 
     folder: Path
@@ -81,6 +94,7 @@ class Sweep:
     is_planned: bool
     jobs: tuple[SweepJob, ...]
     started_at: str | None = None
+    resumed_at: str | None = None
     ended_at: str | None = None
     exit_code: int | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -129,6 +143,7 @@ def read_sweep(folder: Path) -> Sweep:
             is_planned=bool(plan.get("is_planned", False)),
             jobs=tuple(sorted(jobs, key=lambda job: (job.job, job.key))),
             started_at=plan.get("started_at"),
+            resumed_at=plan.get("resumed_at"),
             ended_at=plan.get("ended_at"),
             exit_code=plan.get("exit_code"),
             versions=plan.get("versions", {}),
@@ -141,23 +156,11 @@ def read_sweep(folder: Path) -> Sweep:
 
 
 def _read_plan(folder: Path) -> dict[str, Any]:
-    path = folder / SWEEP
-    try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        msg = f"{folder} is no sweep: it has no {SWEEP}"
-        raise ResultsError(msg) from None
-    except (OSError, ValueError) as error:
-        msg = f"{path} cannot be read: {error}"
-        raise ResultsError(msg) from None
-    absent = [key for key in _NEEDED if not isinstance(plan, dict) or key not in plan]
-    if absent:
-        msg = f"{path} describes no sweep: it lacks {', '.join(absent)}"
-        raise ResultsError(msg)
+    plan = _PLAN.read(folder)
     if plan["schema"] != SCHEMA:
-        msg = f"{path} is written as {plan['schema']}; this skilleval reads {SCHEMA}"
+        msg = f"{folder / SWEEP} is written as {plan['schema']}; this skilleval reads {SCHEMA}"
         raise ResultsError(msg, hint="read the sweep with the skilleval that wrote it, or a newer one")
-    return dict(plan)
+    return plan
 
 
 def _read_jobs(folder: Path) -> dict[str, Mapping[str, Any]]:
@@ -210,7 +213,12 @@ def _job(folder: Path, said: Mapping[str, Any], *, is_held: bool) -> SweepJob:
         n_planned=trials.get("planned"),
         n_trials=trials.get("done"),
         config_digest=said.get("config_digest"),
+        earlier=tuple((one["started_at"], one["ended_at"]) for one in said.get("earlier", ())),
     )
+
+
+def _ms_between(began: str, ended: str) -> float:
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(began)).total_seconds() * 1000
 
 
 def is_lost(folder: Path, said: Mapping[str, Any]) -> bool:
@@ -266,14 +274,15 @@ def find_sweep(reference: str, root: Path) -> Path:
     return fitting[0]
 
 
-def write_sweep(folder: Path, plan: Mapping[str, Any]) -> None:
-    """Write what a sweep plans.
+def write_sweep(folder: Path, plan: Mapping[str, Any], *, sends: bool = True) -> None:
+    """Write what a sweep plans; unless it `sends`, an object store does not hear of it yet.
 
     Raises:
         WriteError: it cannot be written.
     """
     write_text(folder / SWEEP, _text({"schema": SCHEMA, **plan}))
-    send_file(folder / SWEEP)
+    if sends:
+        send_file(folder / SWEEP)
 
 
 def change_sweep(folder: Path, **changes: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from skilleval.errors import Problem, UsageError
 from skilleval.report.run_list import Asked
 
-_WORDS = ("q", "benchmark", "skill", "scorer", "experiment", "state", "since", "until")
+_WORDS = ("q", "benchmark", "skill", "scorer", "experiment", "state", "shards", "since", "until")
 _LONGEST = 500
 _DIGITS = 6
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from skilleval.app.run_list import RunList, chosen
 from skilleval.app.run_reader import MOST_IN_COURSE, RunReader
 from skilleval.app.timeline import Timeline, Wanted
-from skilleval.errors import ResultsError, SkillevalError
+from skilleval.errors import NoSuchRunError, SkillevalError, UnforeseenError, UsageError
 from skilleval.report import WRITERS
 from skilleval.report.diff_writers import DIFF_WRITERS
 from skilleval.report.run_list import Asked, RunEntry, runs_csv, runs_json
@@ -40,7 +40,7 @@ _TYPES = {
 }
 _SHOWN = {".html", ".json"}
 """What a browser shows; all else it saves. XML could bring style sheets of its own, so it is none of these."""
-_NOT_FOUND, _NOT_ASKED_WELL, _OURS = 404, 400, 500
+_NOT_ASKED_WELL, _NOT_FOUND, _NOT_POSSIBLE, _OURS = 400, 404, 409, 500
 
 
 class Pages:
@@ -49,13 +49,12 @@ class Pages:
     def __init__(self, root: Path) -> None:
         self._runs = RunList(root)
         self._reader = RunReader(self._runs)
-        self._place = str(root)
 
     def runs(self, request: Request) -> Response:
         """Show the list."""
         wanted = asked(request.query_params)
         everything = self._runs.entries()
-        page = runs_page(chosen(everything, wanted), wanted, everything, place=self._place)
+        page = runs_page(chosen(everything, wanted), wanted, everything, place=self._runs.place)
         return _text(page, ".html")
 
     def runs_json(self, request: Request) -> Response:
@@ -150,9 +149,22 @@ def _file_name(name: str) -> str:
 def _mistaken(_: Request, error: Exception) -> Response:
     """Say what was wrong with the address, or with the run."""
     assert isinstance(error, SkillevalError)
-    status = _NOT_FOUND if isinstance(error, ResultsError) else _NOT_ASKED_WELL
     lines = [*(str(problem) for problem in error.problems), error.hint]
-    return _text(problem_page(error.message, [line for line in lines if line]), ".html", status=status)
+    return _text(
+        problem_page(error.message, [line for line in lines if line]), ".html", status=status_of(error)
+    )
+
+
+def status_of(error: SkillevalError) -> int:
+    """Say whose fault it is: the address, that nothing is there, the state of the runs it names, or this machine.
+
+    What would be a fault of the machine for a command (exit code 3) is one here.
+    """
+    if isinstance(error, UsageError):
+        return _NOT_ASKED_WELL
+    if isinstance(error, NoSuchRunError):
+        return _NOT_FOUND
+    return _OURS if error.exit_code == UnforeseenError.exit_code else _NOT_POSSIBLE
 
 
 def _refused(_: Request, error: Exception) -> Response:

@@ -62,6 +62,15 @@ def test_replayed_recordings_do_not_count_and_are_told(tmp_path: Path) -> None:
     assert history.notices == ("2026b does not count: no skill ran, recorded attempts were replayed",)
 
 
+def test_a_report_of_a_shard_does_not_count_and_is_told(tmp_path: Path) -> None:
+    """Its completion is that of a part of the tasks."""
+    shard = report(CALCULATOR, run_id="2026b", plan={"shards": 2, "shard": 0})
+    history = read_reports(written(tmp_path, report(CALCULATOR, run_id="2026a"), shard))
+    assert [one.run_id for one in history.measured] == ["2026a"]
+    (notice,) = history.notices
+    assert notice.startswith(f"{tmp_path / '2026b.json'} does not count: it is of a shard")
+
+
 def by(scorer: str, rate: float, run_id: str = "new", **changes: Any) -> Measured:
     """Give what a scorer says in a run."""
     (one,) = measurements(report({**CALCULATOR, "scorer": scorer, "completion_rate": rate}, run_id=run_id))

@@ -10,7 +10,8 @@ from written_runs import contents, write_run
 
 from skilleval.app.run_list import RunList, chosen
 from skilleval.errors import ResultsError, UsageError
-from skilleval.report.run_list import Asked, RunEntry, RunState
+from skilleval.report.run_list import SHARDS_TOO, Asked, RunEntry, RunState
+from skilleval.report.run_pages import runs_page
 from skilleval.results.find import runs as stored
 
 
@@ -81,7 +82,7 @@ def test_what_cannot_be_read_is_listed_with_the_reason(tmp_path: Path) -> None:
     found = listed(tmp_path)
     assert {entry.state for entry in found.values()} == {RunState.UNREADABLE}
     reasons = {
-        "half": "no manifest",
+        "half": "manifest.json cannot be read",
         "other": "no manifest of a run",
         "deep": "nested too deeply",
         "new": "schema version 99",
@@ -215,6 +216,25 @@ def test_runs_are_chosen_and_ordered(some: list[RunEntry], asked: Asked, keys: s
     assert "".join(entry.key for entry in chosen(some, asked)) == keys
 
 
+def test_shards_are_listed_on_request_alone(tmp_path: Path) -> None:
+    """They are parts of runs; the page says how many are left out, and links to the list that has them."""
+    write_run(tmp_path, "whole")
+    for shard in range(2):
+        write_run(tmp_path, f"s{shard}", plan={"shards": 2, "shard": shard})
+    runs = RunList(tmp_path)
+    usual, all_of_them = Asked(), Asked(shards=SHARDS_TOO)
+    assert [entry.key for entry in chosen(runs.entries(), usual)] == ["whole"]
+    assert [entry.shard for entry in chosen(runs.entries(), all_of_them)] == [None, 1, 0]
+    assert runs.entry("s0").shard == 0
+    page = runs_page(chosen(runs.entries(), usual), usual, runs.entries(), place="out")
+    assert "2 shards of runs are left out" in page
+    assert 'href="/?shards=listed"' in page
+    assert "1 run<" in page
+    page = runs_page(chosen(runs.entries(), all_of_them), all_of_them, runs.entries(), place="out")
+    assert "left out" not in page
+    assert "shard 1" in page
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
@@ -222,6 +242,7 @@ def test_runs_are_chosen_and_ordered(some: list[RunEntry], asked: Asked, keys: s
         (Asked(state="passd"), "passed"),
         (Asked(since="2026-13-01"), "since: expected a day such as 2026-01-31"),
         (Asked(until="yesterday"), "until: expected a day"),
+        (Asked(shards="yes"), "shards: expected one of listed"),
     ],
 )
 def test_impossible_wishes_are_told(some: list[RunEntry], asked: Asked, said: str) -> None:

@@ -17,8 +17,18 @@ from served_runs import served
 from stored_runs import TASKS, Runs
 from written_runs import contents, write_run
 
+from skilleval.errors import (
+    ConfigError,
+    NoSuchRunError,
+    ResultsError,
+    SkillevalError,
+    UnforeseenError,
+    UsageError,
+    WriteError,
+)
 from skilleval.report import WRITERS
 from skilleval.report.diff_writers import DIFF_WRITERS
+from skilleval.serving.pages import status_of
 
 NAME = "a&b\"'</td><script>alert(1)</script><img src=x onerror=alert(1)>\u202e"
 
@@ -77,7 +87,7 @@ def test_all_runs_are_listed_with_their_state(page: httpx.Client) -> None:
     assert "4 runs" in text
     assert len(keys(page)) == 4
     assert "it never came to its end" in text
-    assert "is no manifest" in text
+    assert "manifest.json cannot be read" in text
 
 
 def test_every_link_of_the_list_leads_somewhere(page: httpx.Client) -> None:
@@ -151,7 +161,11 @@ def test_a_choice_that_is_not_made_is_asked_for(page: httpx.Client) -> None:
         (f"/?q={'x' * 501}", 400, "at most 500 characters"),
         ("/report", 400, "the run is not named"),
         ("/report?run=nope", 404, "is stored here"),
-        ("/report?run=broken", 404, "cannot be read"),
+        ("/report?run=broken", 409, "cannot be read"),
+        ("/report?run=killed&format=word", 400, "there is no such format"),
+        ("/diff?a=nope&b=killed", 404, "is stored here"),
+        ("/diff?a=killed&b=broken", 409, "cannot be read"),
+        ("/trends?state=interrupted", 409, "none of the chosen runs came to its end"),
         ("/nowhere", 404, "Not Found"),
     ],
 )
@@ -162,6 +176,34 @@ def test_mistakes_are_pages_that_say_what_is_wrong(
     answer = page.get(target)
     assert (answer.status_code, said in answer.text) == (status, True), answer.text
     assert "/" in Reader(answer.text).links()
+
+
+def test_runs_with_nothing_in_common_are_there_and_cannot_be_compared(tmp_path: Path) -> None:
+    """That is a conflict with what they hold, not an address that leads nowhere; both sides are named."""
+    runs = Runs(tmp_path / "work")
+    one, other = runs.run(), runs.run("scorer=[contains]")
+    with served(runs.store) as address, httpx.Client(base_url=address, timeout=60) as page:
+        answer = page.get("/diff", params={"a": one.name, "b": other.name})
+    assert answer.status_code == 409
+    assert "the runs have nothing to compare" in answer.text
+    assert "candidate: expected a skill, scorer, mode and benchmark that the other run has too" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (UsageError("x"), 400),
+        (NoSuchRunError("x"), 404),
+        (ResultsError("x"), 409),
+        (ConfigError("x"), 409),
+        (WriteError("x"), 500),
+        (UnforeseenError("x"), 500),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_status_says_whose_fault_it_is(error: SkillevalError, status: int) -> None:
+    """The address, nothing there, the state of the runs, or this machine."""
+    assert status_of(error) == status
 
 
 def test_head_answers_without_a_body(page: httpx.Client) -> None:

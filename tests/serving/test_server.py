@@ -22,7 +22,7 @@ def test_both_families_of_loopback_work(tmp_path: Path) -> None:
     """127.0.0.1 and ::1 are answered with the address that is told."""
     for host in ("127.0.0.1", "::1"):
         with served(tmp_path, host) as address:
-            assert httpx.get(address, timeout=20).status_code == 200
+            assert httpx.get(address, timeout=120).status_code == 200
 
 
 def test_a_port_that_is_taken_is_a_mistake(tmp_path: Path) -> None:

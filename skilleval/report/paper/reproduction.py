@@ -48,11 +48,17 @@ def _again(source: Source) -> Iterator[str]:
     yield f"# run {comment(source.run_id)}"
     for line in _facts(source.manifest):
         yield f"# {comment(line)}"
-    command = _command(source.manifest.get("command"))
-    if command is None:
+    parts = [one for one in source.manifest.get("merged_from") or () if isinstance(one, Mapping)]
+    commands = [_command(one.get("command")) for one in parts or [source.manifest]]
+    if not all(commands):
         yield "echo 'this run does not say how it was made' >&2; exit 2"
         return
-    yield f"{command} || [ $? -eq 1 ]  # 1: a gate was not met, which is a result"
+    if (
+        parts
+    ):  # a run that was joined is made of the runs that its parts' commands make, wherever those come to lie
+        commands.append(f"skilleval merge $({_newest(len(parts))})")
+    for command in commands:
+        yield f"{command} || [ $? -eq 1 ]  # 1: a gate was not met, which is a result"
 
 
 def _facts(manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -81,5 +87,10 @@ def _compared(paper: Paper) -> Iterator[str]:
     n = len(paper.sources)
     yield ""
     yield "# The newest runs against those of the paper: same benchmark, skills and scorers, by digest and version."
-    yield f"AGAIN=$(ls -td outputs/*/*/ | head -n {n})"
+    yield f"AGAIN=$({_newest(n)})"
     yield 'skilleval verify "$PAPER" $(printf -- "--again %s " $AGAIN)'
+
+
+def _newest(n: int) -> str:
+    """Give the command that lists the folders of the newest runs."""
+    return f"ls -td outputs/*/*/ | head -n {n}"

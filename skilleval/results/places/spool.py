@@ -101,10 +101,10 @@ def address_of(folder: Path) -> Address | None:
     return Address(rest[0], "/".join(unquote(part) for part in rest[1:]))
 
 
-def shown_place(folder: Path) -> str:
-    """Name a folder as a user knows it: by its address where it has one."""
-    address = address_of(folder)
-    return str(folder if address is None else address)
+def shown_place(place: str | Path) -> str:
+    """Name a place as a user knows it: by its address where it has or is one. A `Path` of one has lost a slash."""
+    address = Address.read(place) or address_of(Path(place))
+    return str(place if address is None else address)
 
 
 def read_state(folder: Path) -> State:

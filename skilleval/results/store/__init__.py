@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skilleval.results.store.compaction import compact
     from skilleval.results.store.joining import join_tables
     from skilleval.results.store.parts import scan_table
-    from skilleval.results.store.statuses import read_statuses, read_unjudged, read_unmeasured
+    from skilleval.results.store.statuses import read_statuses, read_unjudged, read_unmeasured, read_waiting
 
 __all__ = [
     "MANIFEST",
@@ -39,6 +39,7 @@ __all__ = [
     "read_statuses",
     "read_unjudged",
     "read_unmeasured",
+    "read_waiting",
     "remove_stillborn",
     "scan_table",
     "write_manifest",
@@ -51,6 +52,7 @@ _MODULES: Final = {
     "read_statuses": "statuses",
     "read_unjudged": "statuses",
     "read_unmeasured": "statuses",
+    "read_waiting": "statuses",
     "scan_table": "parts",
 }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
 
 from skilleval.domain.attempts import Status
+from skilleval.domain.scores import NOT_JUDGED
 from skilleval.results.schema import SCORES, TRIALS
 from skilleval.results.store.folders import journals, parts
 from skilleval.results.store.lines import read_frames
@@ -47,22 +48,35 @@ def read_unmeasured(folder: Path) -> set[str]:
 
 
 def read_unjudged(folder: Path) -> set[str]:
-    """Give the ids of the trials that have a check whose judge failed; what was written last counts.
+    """Give the ids of the trials that have a check whose judge failed or was not asked; what was written last counts.
 
     Raises:
         ResultsError: a table or a journal is damaged.
     """
-    failed = pl.col("failure_kind").is_not_null()
-    unjudged: dict[str, bool] = {}
+    return _with_check(folder, lambda failure_kind: failure_kind.is_not_null())
+
+
+def read_waiting(folder: Path) -> set[str]:
+    """Give the ids of the trials that were called and await their judge; what was written last counts.
+
+    Raises:
+        ResultsError: a table or a journal is damaged.
+    """
+    return _with_check(folder, lambda failure_kind: (failure_kind == NOT_JUDGED).fill_null(value=False))
+
+
+def _with_check(folder: Path, is_meant: Callable[[pl.Expr], pl.Expr]) -> set[str]:
+    """Give the ids of the trials with a check that failed in a way that is meant."""
+    found: dict[str, bool] = {}
     if parts(folder, SCORES.name):
-        scores = scan_table(folder, SCORES).group_by("trial_id").agg(failed.any().alias("failed"))
-        unjudged.update(scores.collect().iter_rows())
-    of_scores = pl.col("scores").list.eval(pl.element().struct.field("failure_kind").is_not_null()).list.any()
+        meant = is_meant(pl.col("failure_kind")).any().alias("meant")
+        found.update(scan_table(folder, SCORES).group_by("trial_id").agg(meant).collect().iter_rows())
+    of_scores = pl.col("scores").list.eval(is_meant(pl.element().struct.field("failure_kind"))).list.any()
     for path in journals(folder).values():
         for frame in read_frames(path):
-            rows = frame.select(pl.col("trial").struct.field("trial_id"), of_scores.alias("failed"))
-            unjudged.update(rows.iter_rows())
-    return {trial_id for trial_id, is_unjudged in unjudged.items() if is_unjudged}
+            rows = frame.select(pl.col("trial").struct.field("trial_id"), of_scores.alias("meant"))
+            found.update(rows.iter_rows())
+    return {trial_id for trial_id, meant in found.items() if meant}
 
 
 def _rows(folder: Path) -> Iterator[pl.DataFrame]:

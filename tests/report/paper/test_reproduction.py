@@ -21,6 +21,22 @@ def test_commands_stand_as_they_were_given() -> None:
     assert "\nskilleval eval --runs 3 ||" in script(["skilleval", "eval", "--runs", "3"])
 
 
+def test_a_joined_run_is_made_again_from_its_parts() -> None:
+    """The commands of the shards, then a merge of what they made; one part that is no command of ours spoils it."""
+    parts = [{"command": f"skilleval eval plan.shards=2 plan.shard={shard}"} for shard in range(2)]
+    made = source(command="skilleval merge 20260101T000000Z-abcdef", merged_from=parts)
+    found = reproduce_sh(paper(group(sources=(made,))))
+    commands = [line.partition(" ||")[0] for line in found.splitlines() if line.startswith("skilleval")]
+    assert commands[:3] == [
+        "skilleval eval plan.shards=2 plan.shard=0",
+        "skilleval eval plan.shards=2 plan.shard=1",
+        "skilleval merge $(ls -td outputs/*/*/ | head -n 2)",
+    ]
+    assert "abcdef" not in found
+    broken = source(command="skilleval merge x", merged_from=[*parts, {"command": "rm -rf /"}])
+    assert "does not say how it was made" in reproduce_sh(paper(group(sources=(broken,))))
+
+
 @pytest.mark.parametrize(
     "command", ["rm -rf /", "skilleval 'open", "", None, "skilleval eval a\x1b[2J", "sh -c skilleval"]
 )
@@ -43,4 +59,4 @@ def test_names_cannot_leave_their_comments(evil: str) -> None:
     made = source(evil, skills=skills, benchmark={"id": evil, "version": evil, "digest": evil})
     found = reproduce_sh(paper(group(sources=(made,))))
     assert not any(line.startswith("id") for line in found.splitlines())
-    assert subprocess.run(["bash", "-n"], input=found, text=True, check=False, timeout=20).returncode == 0
+    assert subprocess.run(["bash", "-n"], input=found, text=True, check=False, timeout=120).returncode == 0

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from skilleval.errors import ResultsError
-from skilleval.results.places import Address, address_of, is_elsewhere, local_place
+from skilleval.results.places import Address, address_of, is_elsewhere, local_place, shown_place
 from skilleval.results.places.spool import listed
 
 
@@ -80,3 +81,14 @@ def test_an_address_without_the_extra_says_what_to_install(library: str) -> None
     assert done.returncode == 2
     assert "pip install 'skilleval[s3]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("make", [str, Path, local_place], ids=["text", "path", "spool"])
+def test_a_place_is_shown_as_it_is_written(make: Callable[[str], str | Path]) -> None:
+    """A path of an address has lost a slash, a folder of the spool looks like none: both are shown as the address."""
+    assert shown_place(make("s3://results/study/a b")) == "s3://results/study/a b"
+
+
+def test_a_folder_is_shown_as_it_is() -> None:
+    """What is no address stays as it was said."""
+    assert [shown_place("out/x"), shown_place(Path("out"))] == ["out/x", "out"]
