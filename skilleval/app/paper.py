@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
-import json
 import os
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from skilleval.app.paper_files import Contents, Placed, file_digest, file_digests, former, place
 from skilleval.app.paper_groups import groups
 from skilleval.app.stored import Stored, stored, stored_runs
-from skilleval.errors import Problem, ResultsError, UsageError, WriteError
+from skilleval.errors import Problem, ResultsError, UsageError
 from skilleval.figures.export import pdf, svg
 from skilleval.provenance import versions
 from skilleval.report.paper.document import Options, Paper, Source
@@ -24,20 +20,19 @@ from skilleval.report.paper.files import Kit, kit
 from skilleval.report.text import json_text
 from skilleval.results.find import find_run
 from skilleval.results.schema import TABLES
-from skilleval.results.store import MANIFEST, write_text
+from skilleval.results.store import MANIFEST
 
 _DATA = "data"
 _RENDERER = "vl-convert-python"
-_EXECUTABLE = 0o755
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A paper kit on disk. `kept` are files of the author's that were there already and stayed as they were."""
+    """A paper kit on disk, and what became of files that were there already."""
 
     folder: Path
     files: tuple[str, ...]
-    kept: tuple[str, ...]
+    placed: Placed
     kit: Kit
 
 
@@ -49,7 +44,7 @@ def write_paper(references: Sequence[str], *, store: Path, out: Path, options: O
         ResultsError: a run cannot be read.
         WriteError: the folder cannot be written.
     """
-    before = _former(out)
+    own = former(out)
     baseline_run = _as_run(options.baseline, references, store)
     named = [*references, *([options.baseline] if baseline_run else [])]
     found = _each_once(named, store, in_baseline=bool(baseline_run))
@@ -58,24 +53,9 @@ def write_paper(references: Sequence[str], *, store: Path, out: Path, options: O
     # Everything is computed before anything is written, so that a mistake leaves no half of a kit.
     made = kit(read_paper(places, options=options))
     rendered = drawn(made)
-    with _whole(out, is_new=not before):
-        if not options.linked:
-            _copy(places, out)
-        return _write(out, made, rendered, before)
-
-
-@contextmanager
-def _whole(out: Path, *, is_new: bool) -> Iterator[None]:
-    """Leave nothing of a new kit whose writing was broken off: half of one would be refused as something else."""
-    existed, is_whole = out.exists(), False
-    try:
-        yield
-        is_whole = True
-    finally:  # also on Ctrl-C
-        if is_new and not is_whole:
-            shutil.rmtree(out, ignore_errors=True)
-            if existed:
-                out.mkdir(exist_ok=True)
+    contents = _contents(made, rendered, places, out)
+    placed = place(out, contents, own)
+    return Written(folder=out, files=(*sorted(contents.files), PAPER), placed=placed, kit=made)
 
 
 def read_paper(places: Sequence[tuple[Path, str]], *, options: Options) -> Paper:
@@ -113,29 +93,7 @@ def digests(folder: Path) -> dict[str, str]:
         folder / MANIFEST,
         *(path for name in TABLES for path in sorted((folder / name).glob("*.parquet"))),
     ]
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in parts
-        if path.is_file()
-    }
-
-
-def _former(out: Path) -> Mapping[str, Any]:
-    """Read what an earlier kit in this folder says of itself; empty where there is none.
-
-    Raises:
-        UsageError: the folder holds something that is no kit.
-    """
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return {}
-    try:
-        found = json.loads((out / PAPER).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        found = None
-    if isinstance(found, dict) and isinstance(found.get("files"), dict):
-        return found
-    problem = Problem(where="--out", expected="a new folder, or that of a paper kit", found=str(out))
-    raise UsageError("the folder holds something else", problems=(problem,), hint="name another one")
+    return {path.relative_to(folder).as_posix(): file_digest(path) for path in parts if path.is_file()}
 
 
 def _as_run(baseline: str, references: Sequence[str], store: Path) -> str:
@@ -176,74 +134,25 @@ def _place(one: Stored, out: Path, *, linked: bool) -> str:
     return f"{_DATA}/{one.manifest['run_id']}"
 
 
-def _copy(places: Sequence[tuple[Path, str]], out: Path) -> None:
-    """Put the rows beside the paper.
-
-    Raises:
-        WriteError: the folder cannot be written.
-    """
-    try:
-        for source, folder in places:
-            target = out / folder
-            if target.resolve() == source.resolve():
-                continue
-            _copy_run(source, target)
-    except OSError as error:
-        msg = f"cannot write {out}: {error.strerror}"
-        raise WriteError(msg) from None
-
-
-def _copy_run(source: Path, target: Path) -> None:
-    """Put the rows of a run in a place; those that were there stay until all others are."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        for name in digests(source):
-            (beside / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source / name, beside / name)
-        shutil.rmtree(target, ignore_errors=True)
-        beside.replace(target)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-
-
-def _write(out: Path, made: Kit, rendered: Mapping[str, bytes], before: Mapping[str, Any]) -> Written:
-    """Write all files, remove those of an earlier kit that this one has not, and keep what is the author's."""
+def _contents(
+    made: Kit, rendered: Mapping[str, bytes], places: Sequence[tuple[Path, str]], out: Path
+) -> Contents:
+    """Gather what the folder is to hold; rows that lie where they should are not copied onto themselves."""
     files = {name: text.encode("utf-8") for name, text in made.texts.items()} | dict(rendered)
-    kept = tuple(name for name in made.yours if (out / name).exists())
-    try:
-        for name, content in files.items():
-            _write_bytes(out / name, content)
-        for name in set(before.get("files", {})) - set(files):
-            if _is_inside(out, name):
-                (out / name).unlink(missing_ok=True)
-        (out / "reproduce.sh").chmod(_EXECUTABLE)
-    except OSError as error:
-        msg = f"cannot write {out}: {error.strerror}"
-        raise WriteError(msg) from None
-    for name, text in made.yours.items():
-        if name not in kept:
-            write_text(out / name, text)
-    facts = {**made.facts, "files": file_digests(files)}
-    write_text(out / PAPER, json_text(facts, indent=1) + "\n")
-    return Written(folder=out, files=(*sorted(files), PAPER), kept=kept, kit=made)
-
-
-def file_digests(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Give the SHA-256 of each file, by name."""
-    return {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)}
-
-
-def _is_inside(out: Path, name: str) -> bool:
-    """Say whether a name that a file gave leads to a file of the kit, and nowhere else."""
-    return (out / name).resolve().is_relative_to(out.resolve()) and not name.startswith(_DATA)
-
-
-def _write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    copied: dict[str, tuple[Path, str]] = {}
+    lying: set[str] = set()
+    recorded = {run["folder"]: run["digests"] for run in made.facts["runs"]}
+    for source, folder in places:
+        for name, digest in recorded[folder].items():
+            file = f"{folder}/{name}"
+            if (out / folder).resolve() == source.resolve():
+                lying.add(file)
+            else:
+                copied[file] = (source / name, digest)
+    return Contents(
+        files=files,
+        yours={name: text.encode("utf-8") for name, text in made.yours.items()},
+        rows=copied,
+        lying=frozenset(lying),
+        manifest=json_text({**made.facts, "files": file_digests(files)}, indent=1) + "\n",
+    )

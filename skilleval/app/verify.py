@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skilleval.app.paper import digests, drawn, read_paper
+from skilleval.app.paper_files import is_unfinished
 from skilleval.errors import Problem, ResultsError, SkillevalError
 from skilleval.report.paper.differences import (
     Difference,
@@ -97,6 +98,10 @@ def verify(folder: Path, *, again: Sequence[str] = (), store: Path) -> Verificat
 
 
 def _facts(folder: Path) -> dict[str, Any]:
+    if is_unfinished(folder):
+        problem = Problem(where=str(folder), expected="a whole kit", found="one whose writing was broken off")
+        hint = "wait, if it is being written now; else write it again: skilleval paper"
+        raise ResultsError("this paper kit is not finished", problems=(problem,), hint=hint)
     try:
         found = json.loads((folder / PAPER).read_text(encoding="utf-8"))
     except OSError as error:

@@ -21,7 +21,7 @@ skilleval paper 20261130T113330Z-9f86d0 20261130T121500Z-0c11aa --title "Two see
     "paper", cls=Command, example=_EXAMPLE, short_help="Write a kit for a paper: LaTeX, figures, data."
 )
 @click.argument(
-    "runs", nargs=-1, required=True, metavar="RUN|SWEEP...", shell_complete=completion.stored_runs
+    "runs", nargs=-1, required=True, metavar="RUN|SWEEP|FOLDER...", shell_complete=completion.stored_runs
 )
 @click.option(
     "--out", type=click.Path(), metavar="DIR", default="paper", show_default=True, help="Where to write."
@@ -45,33 +45,41 @@ skilleval paper 20261130T113330Z-9f86d0 20261130T121500Z-0c11aa --title "Two see
 )
 @common_options
 def paper(common: Common, **options: Any) -> None:
-    """Write a kit for a paper about stored runs; a sweep stands for the runs of its jobs. Nothing is run.
+    """Write a kit for a paper about stored runs; a sweep or folder stands for the whole runs of it. Nothing is run.
 
     Tables and macros of numbers, figures as PDF and SVG, a paragraph on methods, a bibliography, the rows
     themselves, and an article that takes up all of it. Runs on one benchmark count together, as more repeats; each
     benchmark has tables of its own. `skilleval verify DIR` recomputes everything.
     """
+    from skilleval.app.named_runs import named_runs
     from skilleval.app.paper import write_paper
-    from skilleval.app.sweep_files import with_sweeps
     from skilleval.report.paper.document import Options
 
     asked = Options(
         title=options["title"], baseline=options["baseline"], scorer=options["scorer"], linked=options["link"]
     )
     store = Path(options["store"])
-    runs = with_sweeps(options["runs"], store)
+    runs = named_runs(options["runs"], store)
     written = write_paper(runs, store=store, out=Path(options["out"]), options=asked)
     facts = written.kit.facts
     common.screen.document(
         {
             "folder": str(written.folder),
             "files": list(written.files),
-            "kept": list(written.kept),
+            "kept": list(written.placed.kept),
+            "removed": list(written.placed.removed),
+            "changed": list(written.placed.changed),
             "runs": [run["run_id"] for run in facts["runs"]],
             "n_numbers": len(facts["numbers"]),
         }
     )
     for name in written.files:
         common.screen.say(str(written.folder / name))
-    for name in written.kept:
-        common.screen.say(f"{written.folder / name} (yours: kept as it is)")
+    said = {
+        "yours: kept as it is": written.placed.kept,
+        "removed: it was of the kit before": written.placed.removed,
+        "no part of the kit any more, kept because it was changed": written.placed.changed,
+    }
+    for what, names in said.items():
+        for name in names:
+            common.screen.say(f"{written.folder / name} ({what})")

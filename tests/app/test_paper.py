@@ -14,6 +14,7 @@ from stored_runs import TASKS, Runs, rewrite_manifest
 
 from skilleval.app.analyse import analyse
 from skilleval.app.paper import Written, write_paper
+from skilleval.app.verify import verify
 from skilleval.errors import ResultsError, UsageError, WriteError
 from skilleval.report.numbers import rate
 from skilleval.report.paper.document import Options
@@ -185,9 +186,33 @@ def test_the_article_is_kept_and_the_rest_written_anew(tmp_path: Path) -> None:
     write(runs, out, first, baseline=str(second))
     (out / "main.tex").write_text("mine", encoding="utf-8")
     written = write(runs, out, first)
-    assert written.kept == ("main.tex", "Makefile")
+    assert written.placed.kept == ("main.tex", "Makefile")
     assert (out / "main.tex").read_text(encoding="utf-8") == "mine"
     assert [path.name for path in (out / "tables").glob("*skills.tex")] == ["skills.tex"]
+
+
+def test_a_kit_of_fewer_runs_keeps_no_rows_of_the_others(tmp_path: Path) -> None:
+    """Rows of a run that is left out go, and the kit verifies; those of the author's own runs stay where they are."""
+    runs, out = Runs(tmp_path / "w"), tmp_path / "paper"
+    first, second = runs.run(), runs.run("runner.seed=1")
+    write(runs, out, first, second)
+    written = write(runs, out, first)
+    assert [path.name for path in (out / "data").iterdir()] == [first.name]
+    assert f"data/{second.name}/manifest.json" in written.placed.removed
+    assert (second / "manifest.json").is_file()
+    assert verify(out, store=runs.store).differences == ()
+
+
+def test_rows_of_a_kit_can_be_its_source(tmp_path: Path) -> None:
+    """A kit that is written anew of its own rows keeps them, copied or pointed to."""
+    runs, out = Runs(tmp_path / "w"), tmp_path / "paper"
+    folder = runs.run()
+    write(runs, out, folder)
+    own = out / "data" / folder.name
+    before = sorted(own.rglob("*"))
+    for linked in (False, True):
+        assert write(runs, out, own, linked=linked).placed.removed == ()
+        assert sorted(own.rglob("*")) == before
 
 
 def test_rows_are_copied_or_pointed_to(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -51,6 +53,26 @@ def test_a_difference_at_the_end_of_a_long_line_is_seen(run: Run, replayed: Repl
         found.out
     )
     assert "1 difference: number (1×)" in found.out
+
+
+def test_what_becomes_of_files_that_were_there_is_said(run: Run, replayed: Replayed) -> None:
+    """A kit that is written anew names what it removes, what it keeps, and what it keeps because it was changed."""
+    run("eval", *replayed({"t1": RIGHT, "t2": WRONG, "t3": RIGHT}))
+    folder = run("paper", "latest", "--baseline", "recorded").folder / "paper"
+    manifest = folder / "paper.json"
+    known = json.loads(manifest.read_text(encoding="utf-8"))
+    for name in ("tables/gone.tex", "tables/edited.tex"):
+        (folder / name).write_text("x", encoding="utf-8")
+    digest = hashlib.sha256(b"x").hexdigest()
+    known["files"] |= {"tables/gone.tex": digest, "tables/edited.tex": "0" * 64}
+    manifest.write_text(json.dumps(known), encoding="utf-8")
+    said = run("paper", "latest").out
+    for line in (
+        "tables/gone.tex (removed: it was of the kit before)",
+        "tables/edited.tex (no part of the kit any more, kept because it was changed)",
+        "main.tex (yours: kept as it is)",
+    ):
+        assert f"paper/{line}" in said
 
 
 def test_a_paper_has_no_previous_run(run: Run, replayed: Replayed) -> None:
