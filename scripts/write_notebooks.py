@@ -1,9 +1,10 @@
 """Write the example notebooks anew, or check that they are current.
 
-They are made of recorded attempts (`notebooks/recorded.jsonl`), so that latencies too are the same each time. `--check`
-writes nothing and exits 1 if a notebook is not current: its cells must be those that the templates give now, and its
-outputs those that executing them gives now. Ids and times of the runs are not compared. `--record RUN` makes the
-recording of a stored run of the demo.
+They are made of recorded attempts (`notebooks/recorded.jsonl`), so that latencies too are the same each time; what
+skills add is asked of the scripted model, whose answers are the same each time, and whose times are set afterwards.
+`--check` writes nothing and exits 1 if a notebook is not current: its cells must be those that the templates give now,
+and its outputs those that executing them gives now. Ids and times of the runs are not compared. `--record RUN` makes
+the recording of a stored run of the demo.
 """
 
 from __future__ import annotations
@@ -12,11 +13,16 @@ import argparse
 import json
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import skilleval
 from skilleval.app.analyse import analyse
@@ -28,6 +34,7 @@ RECORDED = NOTEBOOKS / "recorded.jsonl"
 RUNS = Path("outputs") / "notebooks"
 FLAKY, RIGHT = "flaky-calculator", "calculator"
 MAX_BYTES = 300_000
+MS_A_TOKEN = 20.0
 _PICTURES = {"image/svg+xml"}
 _RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?")
@@ -66,11 +73,54 @@ def replayed(folder: Path, name: str, lines: list[str], *overrides: str) -> Path
         "report.formats=[]",
         *overrides,
     ]
-    made = skilleval.evaluate(settings, project=ROOT).folder
-    place = folder / name
+    return kept(skilleval.evaluate(settings, project=ROOT).folder, folder / name)
+
+
+def kept(made: Path, place: Path) -> Path:
+    """Put a run in a place that does not depend on its id."""
     shutil.rmtree(place, ignore_errors=True)
     shutil.move(made, place)
     return place
+
+
+def with_arms(folder: Path, name: str) -> Path:
+    """Ask the scripted model with each example skill and without it, as `make demo-llm` does, and keep the run."""
+    with scripted_model() as url:
+        settings = [
+            "skill_set=examples_md",
+            "skill_set.modes=[with_skill,without_skill]",
+            "model=local",
+            f"model.base_url={url}",
+            "runner.repeats=3",
+            "runner.concurrency=1",  # which request finds the start of another one cached is a matter of their order
+            f"paths.output_dir={folder / 'new'}",
+            f"paths.cache={folder / 'cache'}",
+            "report.formats=[]",
+        ]
+        made = skilleval.evaluate(settings, project=ROOT).folder
+    set_times(made)
+    return kept(made, folder / name)
+
+
+@contextmanager
+def scripted_model() -> Iterator[str]:
+    """Serve the scripted model on this machine; give its address."""
+    command = [sys.executable, str(ROOT / "scripts" / "model_server.py"), "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield server.stdout.readline().split()[1]
+        finally:
+            server.terminate()
+
+
+def set_times(run: Path) -> None:
+    """Give every attempt the time that its answer would take, by its length: measured, it differs each time."""
+    for path in sorted(path for table in ("trials", "tries") for path in (run / table).glob("*.parquet")):
+        rows = pq.read_table(path)
+        times = [None if n is None else n * MS_A_TOKEN for n in rows["output_tokens"].to_pylist()]
+        at = rows.schema.get_field_index("latency_ms")
+        pq.write_table(rows.set_column(at, rows.schema.field(at), pa.array(times, pa.float64())), path)
 
 
 def write(notebooks: Path, runs: Path) -> dict[str, Path]:
@@ -80,8 +130,9 @@ def write(notebooks: Path, runs: Path) -> dict[str, Path]:
     demo = replayed(runs, "demo", lines)
     scorers = replayed(runs, "scorers", lines, "scorer=[task,contains]")
     candidate = replayed(runs, "mended", list(mended(lines)))
-    paths = {name: notebooks / f"{name}.ipynb" for name in ("run", "scorers", "paper", "compare")}
-    for name, run in {"run": demo, "scorers": scorers, "paper": demo}.items():
+    arms = with_arms(runs, "arms")
+    paths = {name: notebooks / f"{name}.ipynb" for name in ("run", "scorers", "uplift", "paper", "compare")}
+    for name, run in {"run": demo, "scorers": scorers, "uplift": arms, "paper": demo}.items():
         write_notebook(analyse(run), paths[name], rows=run, options=NotebookOptions(template=name))
     write_diff_notebook(paths["compare"], baseline=demo, candidate=candidate, options=NotebookOptions())
     return paths

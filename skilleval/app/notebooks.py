@@ -18,6 +18,7 @@ from skilleval.report.notebook.parameters import (
     BASELINE,
     CANDIDATE,
     OF_ONE,
+    OF_SWEEP,
     OF_TWO,
     parameter_names,
     with_parameters,
@@ -29,6 +30,13 @@ from skilleval.results.store import MANIFEST, write_text
 from skilleval.strict import nearest
 
 log = logging.getLogger("skilleval.progress")
+
+_COMMANDS = {
+    OF_ONE: "skilleval report convert --input RUN --format notebook",
+    OF_TWO: "skilleval diff A B --format notebook",
+    OF_SWEEP: "skilleval sweep report SWEEP --format notebook",
+}
+"""What writes the notebooks that have these parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +62,13 @@ def check_notebooks(formats: Iterable[str], options: NotebookOptions) -> None:
         NotebookError: they are to be executed, and what that needs is not installed.
     """
     if not any(name in WRITERS and WRITERS[name].reads_rows for name in formats):
+        if options.template is not None:
+            log.warning(
+                "no notebook is among report.formats: report.template=%s does nothing", options.template
+            )
         return
     if options.template is not None:
-        _check_parameters(find_template(options.template, options.folders), OF_ONE)
+        check_parameters(find_template(options.template, options.folders), OF_ONE)
     check_kernel(options)
 
 
@@ -82,7 +94,7 @@ def write_notebook(report: Report, path: Path, *, rows: Path, options: NotebookO
         WriteError: it could not be written.
     """
     template = find_template(options.template or fitting_template(report), options.folders)
-    _check_parameters(template, OF_ONE)
+    check_parameters(template, OF_ONE)
     _check_rows(rows)
     check_kernel(options)
     write_executed(path, render_with(report, template, folder=_seen_from(path, rows)), options)
@@ -98,7 +110,7 @@ def write_diff_notebook(path: Path, *, baseline: Path, candidate: Path, options:
         WriteError: it could not be written.
     """
     template = find_template(options.template or COMPARE, options.folders)
-    _check_parameters(template, OF_TWO)
+    check_parameters(template, OF_TWO)
     for rows in (baseline, candidate):
         _check_rows(rows)
     check_kernel(options)
@@ -152,15 +164,20 @@ def _theirs(folders: Sequence[Path]) -> Mapping[str, Path]:
     return found
 
 
-def _check_parameters(template: Template, needed: frozenset[str]) -> None:
-    """Refuse a template of two runs for one run, and the other way round."""
-    lacking = needed - parameter_names(template)
-    if not lacking:
+def check_parameters(template: Template, needed: frozenset[str]) -> None:
+    """Refuse a template of two runs or of a sweep for one run, and the other way round.
+
+    Raises:
+        ConfigError: it lacks the place of what the notebook is to be about.
+    """
+    names = parameter_names(template)
+    if needed <= names:
         return
     problem = Problem(
         where=template.where, key="parameters", expected=" and ".join(sorted(needed)), found="not all of them"
     )
-    hint = "two runs are compared by `skilleval diff A B --format notebook`" if needed == OF_ONE else ""
+    command = next((command for kind, command in _COMMANDS.items() if kind <= names), None)
+    hint = "" if command is None else f"it is for `{command}`"
     raise ConfigError(
         f"the template {template.name} is for another kind of notebook", problems=(problem,), hint=hint
     )

@@ -91,6 +91,7 @@ def diff(common: Common, **options: Any) -> None:
 
     have_rows = has_rows(options["before"]) and has_rows(options["after"])
     paths = _paths(options["formats"], options["output"], have_rows=have_rows)
+    notebook = chosen_notebook(options, paths, DIFF_WRITERS)
     found = compare(
         options["before"],
         options["after"],
@@ -108,7 +109,7 @@ def diff(common: Common, **options: Any) -> None:
         paths,
         runs=(options["before"], options["after"]),
         store=Path(options["store"]),
-        notebook=chosen_notebook(options),
+        notebook=notebook,
     )
     common.screen.show(table(found))
     if gated:

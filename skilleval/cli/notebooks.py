@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skilleval.cli.arguments import Many
+from skilleval.cli.formats import ALL, AnyWriter
+from skilleval.errors import Problem, UsageError
 
 if TYPE_CHECKING:
     from skilleval.app.notebooks import NotebookOptions
@@ -17,7 +19,7 @@ _OPTIONS = (
     click.option(
         "--template",
         metavar="NAME",
-        help="Of a notebook: run, scorers, uplift, paper, compare or one of yours; default: the one that fits.",
+        help="Of a notebook: run, scorers, uplift, paper, compare, sweep or one of yours; default: the one that fits.",
     ),
     click.option(
         "--templates",
@@ -37,9 +39,33 @@ def notebook_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def chosen_notebook(options: Mapping[str, Any]) -> NotebookOptions:
-    """Read those options."""
+def chosen_notebook(
+    options: Mapping[str, Any], formats: Iterable[str], known: Mapping[str, AnyWriter]
+) -> NotebookOptions:
+    """Read those options; `formats` are those that are going to be written.
+
+    Raises:
+        UsageError: a template is named, but no notebook is asked for.
+    """
     from skilleval.app.notebooks import NotebookOptions
 
+    # Who wants `all` of a JSON report was told why there is no notebook; a writer from elsewhere may make one.
+    if ALL not in options["formats"] and all(
+        name in known and not known[name].reads_rows for name in formats
+    ):
+        _refuse_templates(options)
     folders = tuple(Path(folder) for folder in options["templates"])
     return NotebookOptions(execute=not options["no_execute"], template=options["template"], folders=folders)
+
+
+def _refuse_templates(options: Mapping[str, Any]) -> None:
+    named = {"--template": options["template"], "--templates": ", ".join(map(str, options["templates"]))}
+    problems = tuple(
+        Problem(where=option, expected="a notebook among the formats", found=value)
+        for option, value in named.items()
+        if value
+    )
+    if problems:
+        raise UsageError(
+            "a template makes notebooks only", problems=problems, hint="ask for one: --format notebook"
+        )

@@ -81,12 +81,13 @@ def convert(
     from skilleval.app.convert import convert_report
     from skilleval.report import WRITERS
 
+    chosen = wished(formats, WRITERS, usual=("markdown",), has_rows=has_rows(source))
     written = convert_report(
         source,
-        formats=wished(formats, WRITERS, usual=("markdown",), has_rows=has_rows(source)),
+        formats=chosen,
         output=Path(output) if output else None,
         store=Path(options["store"]),
-        notebook=chosen_notebook(options),
+        notebook=chosen_notebook({**options, "formats": formats}, chosen, WRITERS),
     )
     common.screen.document({"reports": {name: str(path) for name, path in written.items()}})
     for name, path in written.items():

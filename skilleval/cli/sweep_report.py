@@ -83,8 +83,9 @@ def report(common: Common, reference: str, **options: Any) -> None:
     paths = sweep_paths(
         wished(options["formats"], SWEEP_WRITERS, usual=("html",)), folder=folder, output=output
     )
+    notebook = chosen_notebook(options, paths, SWEEP_WRITERS)
     found = analyse_sweep(folder, metric=options["metric"], margin=options["margin"])
-    write_sweep_report(found, paths, folder=folder, notebook=chosen_notebook(options))
+    write_sweep_report(found, paths, folder=folder, notebook=notebook)
     written = {name: str(path) for name, path in paths.items()}
     common.screen.document({**found.to_json(), "reports": written})
     for sentence in found.sentences:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from skilleval.report.notebook.document import notebook_text
-from skilleval.report.notebook.parameters import with_parameters
-from skilleval.report.notebook.shipped import shipped_template
+from skilleval.report.notebook.parameters import SWEEP, with_parameters
+from skilleval.report.notebook.shipped import SWEEP_TEMPLATE, shipped_template
 from skilleval.report.text import one_line
 
 if TYPE_CHECKING:
     from skilleval.report.notebook.template import Template
     from skilleval.report.sweep_document import SweepReport
 
-SWEEP: Final = "sweep_folder"
-TEMPLATE: Final = "sweep"
-
 
 def render(report: SweepReport) -> str:
     """Write the notebook that lies in the folder of its sweep, not executed."""
-    return render_with(report, shipped_template(TEMPLATE), folder=".")
+    return render_with(report, shipped_template(SWEEP_TEMPLATE), folder=".")
 
 
 def render_with(report: SweepReport, template: Template, *, folder: str) -> str:

@@ -151,7 +151,7 @@ def test_an_executed_notebook_has_the_numbers_of_the_report(tmp_path: Path) -> N
     assert pictures == 3
 
 
-@pytest.mark.parametrize("name", sorted({*SHIPPED} - {"compare", "uplift"}))
+@pytest.mark.parametrize("name", sorted({*SHIPPED} - {"compare", "sweep", "uplift"}))
 def test_every_cell_of_a_shipped_template_shows_something(
     tmp_path: Path, pair: tuple[Path, Path], name: str
 ) -> None:
@@ -248,13 +248,14 @@ def test_a_template_of_the_user_comes_before_ours(tmp_path: Path, pair: tuple[Pa
 @pytest.mark.parametrize(
     ("name", "folders", "said"),
     [
-        ("upflit", (), "expected one of compare, paper, run, scorers, uplift, found upflit"),
+        ("upflit", (), "expected one of compare, paper, run, scorers, sweep, uplift, found upflit"),
         ("mine", (), "--templates or report.templates: none is named"),
         ("mine", ("broken",), "--templates or report.templates: "),
         ("run", ("nowhere",), "expected a folder with templates, found nowhere"),
         ("broken", ("broken",), "broken.py:1"),
         ("binary", ("broken",), "expected a text file"),
-        ("compare", (), "skilleval diff A B --format notebook"),
+        ("compare", (), "it is for `skilleval diff A B --format notebook`"),
+        ("sweep", (), "it is for `skilleval sweep report SWEEP --format notebook`"),
     ],
 )
 def test_a_template_that_does_not_fit_is_refused_before_a_run(
@@ -270,6 +271,16 @@ def test_a_template_that_does_not_fit_is_refused_before_a_run(
         check_notebooks(["json", "notebook"], options)
     assert said in str(refused.value)
     check_notebooks(["json"], options)  # nobody asked for a notebook
+
+
+def test_a_template_without_a_notebook_is_told_to_do_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """A setting may stand in a file for other runs, so it is a warning; where there is a notebook, nothing is said."""
+    check_notebooks(["json", "html"], NotebookOptions(template="run"))
+    assert "report.template=run does nothing" in caplog.text
+    caplog.clear()
+    check_notebooks(["json", "notebook"], NotebookOptions(template="run", execute=False))
+    check_notebooks(["json"], NotebookOptions(execute=False))
+    assert not caplog.records
 
 
 def test_a_missing_kernel_is_told_before_a_run() -> None:

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
 from write_notebooks import MAX_BYTES, NOTEBOOKS, RECORDED, differing, mended
 
-EXAMPLES = ("run", "scorers", "paper", "compare")
+EXAMPLES = ("run", "scorers", "uplift", "paper", "compare")
 
 
 def read(name: str) -> dict[str, Any]:

@@ -13,7 +13,9 @@ RUN = "run_folder"
 BASELINE = "baseline_folder"
 CANDIDATE = "candidate_folder"
 OF_ONE = frozenset({RUN})
+SWEEP = "sweep_folder"
 OF_TWO = frozenset({BASELINE, CANDIDATE})
+OF_SWEEP = frozenset({SWEEP})
 
 
 def parameter_names(template: Template) -> frozenset[str]:

@@ -10,8 +10,9 @@ from skilleval.report.notebook.template import Template, read_template
 if TYPE_CHECKING:
     from skilleval.report.document import Report
 
-SHIPPED = ("run", "scorers", "uplift", "paper", "compare")
 COMPARE = "compare"
+SWEEP_TEMPLATE = "sweep"
+SHIPPED = ("run", "scorers", "uplift", "paper", COMPARE, SWEEP_TEMPLATE)
 SUFFIX = ".py"
 
 
