@@ -100,7 +100,7 @@ FIGURES: dict[str, Topic] = {
         caption=(
             "Completion rate and median latency, each with its interval where there is one. Up and left is better. "
             "The stepped line joins the skills that no other one beats in both; the others are pale. Where they are "
-            "many, only those on the line have names."
+            "many, only those on the line have names; +2 behind a name means two more in its place."
         ),
         module="skilleval.figures.pareto",
         part="latency_front",
@@ -110,7 +110,7 @@ FIGURES: dict[str, Topic] = {
         caption=(
             "Completion rate with its interval, and the mean cost of a trial with a known price. Up and left is "
             "better. The stepped line joins the skills that no other one beats in both; the others are pale. Where "
-            "they are many, only those on the line have names."
+            "they are many, only those on the line have names; +2 behind a name means two more in its place."
         ),
         module="skilleval.figures.pareto_cost",
         part="cost_front",

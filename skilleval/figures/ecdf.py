@@ -65,10 +65,10 @@ def _curves(rows: pl.DataFrame) -> list[_Curve]:
 
 def _lines(curves: Sequence[_Curve], x: alt.X, y: alt.Y) -> alt.Chart:
     """Draw the lines; a row of the data holds a whole one, so that its name is in the figure once."""
-    names = [one["row"] for one in curves]
+    names = [one["label"] for one in curves]
     colours = alt.Scale(domain=names, range=[one["colour"] for one in curves])
     legend = _legend(names) if len(curves) > DIRECT_LABELS else None
-    stroke = alt.Stroke("row:N", scale=colours, legend=legend)
+    stroke = alt.Stroke("label:N", scale=colours, legend=legend)
     flat = drawing(curves).transform_flatten(["value", "share"])
     marks = flat.mark_line(interpolate="step-after", style="curve")
     drawn: alt.Chart = marks.encode(x=x, y=y, stroke=stroke, **_dashes(curves))

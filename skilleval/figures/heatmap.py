@@ -8,8 +8,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from skilleval.figures.labels import fitting_labels, row_labels
-from skilleval.figures.layout import drawing, framed
+from skilleval.figures.labels import row_labels
+from skilleval.figures.layout import drawing, fitting_names, framed
 from skilleval.figures.theme import (
     BROKEN_COLOUR,
     FAILED_COLOUR,
@@ -24,6 +24,8 @@ _ROW_HEIGHT = 16
 _HEAD_HEIGHT = 20
 _SHORT = 14
 """Longer names of skills stand upright."""
+_LETTERS = 22
+"""So many letters of them there is room for."""
 
 _OUTCOMES = {"p": "passed", "f": "failed", "e": "did not complete", "u": "ungraded"}
 _COLOURS = (PASSED_COLOUR, FAILED_COLOUR, BROKEN_COLOUR, UNGRADED_COLOUR)
@@ -43,12 +45,11 @@ def chart(rows: pl.DataFrame, threshold: float | None = None) -> alt.LayerChart:
     """
     tasks, skills, cells = _shown(rows)
     most = max((len(str(cell["outcomes"])) for cell in cells), default=1)
-    axis = alt.Axis(title=None, ticks=False, domain=False, orient="top", labelAngle=_angle(skills))
     base = (
         drawing([_cell(cell) for cell in cells])
         .transform_flatten(["letters", "repeats"], as_=["letter", "repeat"])
         .encode(
-            x=alt.X("row:N", scale=alt.Scale(domain=skills, paddingInner=0.12), axis=axis),
+            x=alt.X("row:N", scale=alt.Scale(domain=skills, paddingInner=0.12), axis=_columns(skills)),
             xOffset=alt.XOffset("repeat:O", scale=alt.Scale(domain=list(range(most)))),
             y=_task_rows(tasks),
             tooltip=_tooltip(),
@@ -81,10 +82,10 @@ def _key(cell: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _names(cells: _Cells) -> dict[tuple[Any, ...], str]:
-    """Name the columns: a condition and its scorer each."""
+    """Name the columns in full: a condition and its scorer each."""
     first = {_key(cell): cell for cell in reversed(cells)}
     ordered = dict(sorted(first.items(), key=lambda item: tuple(map(str, item[0]))))
-    return dict(zip(ordered, fitting_labels(row_labels(list(ordered.values()))), strict=True))
+    return dict(zip(ordered, row_labels(list(ordered.values())), strict=True))
 
 
 def _shown(rows: pl.DataFrame) -> tuple[list[str], list[str], _Cells]:
@@ -109,19 +110,28 @@ def _passed(cells: _Cells, key: str, value: str) -> float:
 
 def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     letters = list(str(cell["outcomes"]))
-    told = {"row": cell["row"], "task": cell["task_id"], "n": cell.get("n"), "n_passed": cell.get("n_passed")}
+    told = {key: cell.get(key) for key in ("row", "n", "n_passed")} | {"task": cell["task_id"]}
     return told | {
         "letters": [_OUTCOMES.get(letter, "ungraded") for letter in letters],
         "repeats": list(range(len(letters))),
     }
 
 
-def _angle(skills: Sequence[str]) -> int:
-    return 0 if len(skills) * max(map(len, skills), default=0) <= 4 * _SHORT else -90
+def _columns(skills: Sequence[str]) -> alt.Axis:
+    longest = min(max(map(len, skills), default=0), _LETTERS)
+    return alt.Axis(
+        title=None,
+        ticks=False,
+        domain=False,
+        orient="top",
+        labelAngle=0 if len(skills) * longest <= 4 * _SHORT else -90,
+        labelExpr=fitting_names(skills, "datum.label", _LETTERS),
+    )
 
 
 def _task_rows(tasks: Sequence[str]) -> alt.Y:
-    axis = alt.Axis(title=None, ticks=False, domain=False, labelPadding=6)
+    shown = fitting_names(tasks, "datum.label")
+    axis = alt.Axis(title=None, ticks=False, domain=False, labelPadding=6, labelExpr=shown)
     return alt.Y("task:N", scale=alt.Scale(domain=list(tasks), paddingInner=0.15), axis=axis)
 
 

@@ -28,7 +28,11 @@ def chart(means: pl.DataFrame, threshold: float | None = None) -> alt.LayerChart
     levels = [list(dict.fromkeys(str(row[f"level_{side}"]) for row in rows)) for side in "ab"]
     names = [dict(zip(found, fitting_labels(found), strict=True)) for found in levels]
     points = [
-        {"line": names[0][str(row["level_a"])], "at": names[1][str(row["level_b"])], "mean": row["mean"]}
+        {
+            "line": names[0][str(row["level_a"])],
+            "at": names[1][str(row["level_b"])],
+            **{key: row[key] for key in ("level_a", "level_b", "mean")},
+        }
         for row in rows
     ]
     axis = metric_axis(str(first["metric"]), str(first["title"]))
@@ -37,8 +41,8 @@ def chart(means: pl.DataFrame, threshold: float | None = None) -> alt.LayerChart
         x=alt.X("at:N", scale=alt.Scale(domain=list(names[1].values()), padding=0.4), axis=x_axis, sort=None),
         y=alt.Y("mean:Q", **axis),
         tooltip=[
-            alt.Tooltip("line:N", title=str(first["setting_a"])),
-            alt.Tooltip("at:N", title=str(first["setting_b"])),
+            alt.Tooltip("level_a:N", title=str(first["setting_a"])),
+            alt.Tooltip("level_b:N", title=str(first["setting_b"])),
             alt.Tooltip("mean:Q", title=str(first["title"]), format=".3~r"),
         ],
     )

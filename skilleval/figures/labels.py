@@ -46,8 +46,13 @@ def condition_labels(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def fitting_labels(labels: Sequence[str]) -> list[str]:
-    """Shorten long labels in their middle, so that they fit beside a mark; labels that differ stay different."""
-    return _numbered([_middle_out(label) for label in labels])
+    """Shorten long labels in their middle, so that they fit beside a mark; labels that differ stay different.
+
+    Numbers follow the order of the whole labels, so that each figure gives a label the same one.
+    """
+    ordered = sorted(range(len(labels)), key=lambda at: labels[at])
+    short = _numbered([_middle_out(labels[at]) for at in ordered])
+    return [label for _, label in sorted(zip(ordered, short, strict=True))]
 
 
 def _middle_out(label: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,10 @@ HEADING_END = "\n"
 _ROW_PADDING = 8
 _LETTERS = 28
 """So many letters of a name fit beside an axis; a longer one is shortened in its middle, where names differ least."""
-_TAIL = _LETTERS // 2
+_HALF_AT_END = r"regexp('[\\uD800-\\uDBFF]$')"
+_HALF_AT_START = r"regexp('^[\\uDC00-\\uDFFF]')"
+_NUMBER = 4
+"""So many letters a number behind a name takes."""
 _HEADED = f"split(datum.value, '{HEADING_END.encode('unicode_escape').decode()}')"
 
 LAYOUT_COLUMNS = frozenset({"colour", "label", "place", "side"})
@@ -45,17 +49,71 @@ def named_rows(rows: Sequence[str]) -> alt.Y:
         ticks=False,
         domain=False,
         labelPadding=_ROW_PADDING,
-        labelExpr=_shortened("datum.label"),
+        labelExpr=fitting_names(rows, "datum.label"),
     )
     return alt.Y("row:N", scale=alt.Scale(domain=list(rows)), axis=axis)
 
 
-def _shortened(name: str) -> str:
-    """Give the expression of a name without its middle, where it is long."""
-    head = _LETTERS - 1 - _TAIL
-    return (
-        f"(length({name}) > {_LETTERS} ? slice({name}, 0, {head}) + '…' + slice({name}, -{_TAIL}) : {name})"
+def fitting_names(names: Sequence[str | None], name: str, letters: int = _LETTERS) -> str:
+    """Give the expression of a label beside an axis of these names, row by row; `name` is that of what it is made of.
+
+    A long name stands without its middle; those that would look the same then are numbered, in their order. The
+    expression knows rows by their place alone: no name is part of it. Null stands for a row that is no name.
+    """
+    letters = _fitting(names, letters)
+    numbers = _numbers(names, letters)
+    has_halves = any(letter > "\uffff" for one in names for letter in one or "")
+    usual = f"length({name}) > {letters} ? {_middle_out(name, letters, has_halves=has_halves)} : {name}"
+    if not any(numbers):
+        return f"({usual})"
+    # Vega gives the place of a label as a share of all, from 0 to 1.
+    number = f"{numbers}[round(datum.index * {len(names) - 1})]"
+    told_apart = _middle_out(name, letters - _NUMBER, has_halves=has_halves)
+    return f"({number} > 0 ? {told_apart} + ' #' + {number} : {usual})"
+
+
+def _numbers(names: Sequence[str | None], letters: int) -> list[int]:
+    """Number, from 1, the names of which others look like them once they are shortened; 0 is no number."""
+    head, tail = _parts(letters)
+    alike: dict[bytes, list[str]] = {}
+    for name in dict.fromkeys(name for name in names if name is not None):
+        units = name.encode("utf-16-le", "surrogatepass")  # as Vega counts: two bytes a letter
+        if len(units) > 2 * letters:
+            alike.setdefault(units[: 2 * head] + units[-2 * tail :], []).append(name)
+    places = {
+        name: at
+        for found in alike.values()
+        if len(found) > 1
+        for at, name in enumerate(sorted(found), start=1)
+    }
+    return [0 if name is None else places.get(name, 0) for name in names]
+
+
+def _middle_out(name: str, letters: int, *, has_halves: bool) -> str:
+    """Give the expression of a name without its middle; half of a letter that has two (an emoji) is left out too."""
+    head, tail = _parts(letters)
+    before, behind = f"slice({name}, 0, {head})", f"slice({name}, -{tail})"
+    if has_halves:
+        before = f"replace({before}, {_HALF_AT_END}, '')"
+        behind = f"replace({behind}, {_HALF_AT_START}, '')"
+    return f"{before} + '…' + {behind}"
+
+
+def _fitting(names: Sequence[str | None], letters: int) -> int:
+    """Say how many letters there is room for: half as many where a long name has letters of twice the width."""
+    is_wide = any(
+        len(name) < _width(name) > letters for name in names if name is not None and not name.isascii()
     )
+    return letters // 2 if is_wide else letters
+
+
+def _width(name: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in name)
+
+
+def _parts(letters: int) -> tuple[int, int]:
+    """Say how much of a name stands before and behind what is left out."""
+    return letters - 1 - letters // 2, letters // 2
 
 
 def headed(heading: str, name: str = "") -> str:
@@ -65,12 +123,13 @@ def headed(heading: str, name: str = "") -> str:
 
 def headed_rows(rows: Sequence[str]) -> alt.Y:
     """Give an axis of rows made by `headed`: headings in bold, the names below them."""
+    named = [row.partition(HEADING_END)[2] or None for row in rows]
     axis = alt.Axis(
         title=None,
         ticks=False,
         domain=False,
         labelPadding=_ROW_PADDING,
-        labelExpr=f"{_HEADED}[1] === '' ? {_HEADED}[0] : {_shortened(f'{_HEADED}[1]')}",
+        labelExpr=f"{_HEADED}[1] === '' ? {_HEADED}[0] : {fitting_names(named, f'{_HEADED}[1]')}",
         labelFontWeight={
             "condition": {"test": f"{_HEADED}[1] === ''", "value": "bold"},
             "value": "normal",

@@ -60,10 +60,22 @@ def _points(rows: pl.DataFrame, ends: tuple[str, str]) -> list[dict[str, Any]]:
 
 
 def _named(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Choose the points that are named: all of a few, else the first of the front, which is what one looks for."""
-    if len(points) <= DIRECT_LABELS:
-        return points
-    return [one for one in points if one["is_on_front"]][:DIRECT_LABELS]
+    """Choose the points that are named: all of a few, else the first of the front, which is what one looks for.
+
+    Of those that lie on one place the first is named, with how many more skills there are: their names would lie on
+    each other too.
+    """
+    chosen = points if len(points) <= DIRECT_LABELS else [one for one in points if one["is_on_front"]]
+    places: dict[tuple[Any, Any], list[dict[str, Any]]] = {}
+    for one in chosen:
+        places.setdefault((one["value"], one["rate"]), []).append(one)
+    named = [found[0] for found in places.values()][:DIRECT_LABELS]
+    rows = list(dict.fromkeys(one["row"] for one in points))
+    labels = dict(zip(rows, fitting_labels(rows), strict=True))
+    for one in named:
+        n_more = len({other["row"] for other in places[one["value"], one["rate"]]}) - 1
+        one["label"] = f"{labels[one['row']]} +{n_more}" if n_more else labels[one["row"]]
+    return named
 
 
 def _point(
@@ -122,8 +134,6 @@ def _place_names(
         if one["scorer"] == other["scorer"]:
             corner = (other["value"], one["rate"])
             lines += [((one["value"], one["rate"]), corner), (corner, (other["value"], other["rate"]))]
-    for one, label in zip(points, fitting_labels([one["row"] for one in points]), strict=True):
-        one["label"] = label
     places = name_places([_mark(one) for one in points], lines)
     for one, place in zip(points, places, strict=True):
         one["place"] = place

@@ -32,11 +32,13 @@ class MetricCell:
 class SkillRow:
     """One row of the table of skills.
 
+    `whole` is the id of the skill where the name shows a part of it alone, else empty;
     `low`, `rate` and `high` place its drawn interval; `told` is the place of its failed trials, empty without;
     `searched` holds what a reader may filter by.
     """
 
     name: str
+    whole: str
     details: tuple[str, ...]
     searched: str
     n_tasks: str
@@ -62,6 +64,7 @@ def skill_rows(report: Report, told: Mapping[tuple[str, str], str]) -> tuple[Ski
     return tuple(
         SkillRow(
             name=name,
+            whole="" if _skill_id(row) in name else _skill_id(row),
             details=details[i],
             searched=" ".join(words(row, key) for key in _SEARCHED),
             n_tasks=words(row, "n_tasks") or DASH,

@@ -105,3 +105,11 @@ def test_baselines_are_dashed_where_there_are_arms() -> None:
         "without_skill": (6, 4),
     }
     assert "strokeDash" not in spec(ROW)["layer"][0]["encoding"]
+
+
+def test_long_names_are_told_apart_in_the_legend() -> None:
+    """Its labels are shortened in their middle, or numbered, where an end that is cut off would make them equal."""
+    names = [f"{'a' * 30}-{n:02}-{'b' * 30}" for n in range(12)]
+    rows = [faster(n + 1, skill_id=name, condition_id=name) for n, name in enumerate(names)]
+    found = re.findall(r">(a+…[^<]+)</text>", svg(spec(*rows)))
+    assert len(found) == len(set(found)) == len(names)

@@ -74,6 +74,15 @@ def test_of_many_only_the_front_is_named() -> None:
     assert {row["row"] for row in found if row["place"]} == {"calculator", "wrong-calculator"}
 
 
+def test_points_on_one_place_have_one_name() -> None:
+    """Names would lie on each other: the first stands for all, with how many more skills there are."""
+    alike = [BEST | {"skill_id": f"s{n}", "condition_id": f"c{n}"} for n in range(12)]
+    rows = named(spec(*alike, FAST), "label")
+    assert [row["label"] for row in rows if row.get("label")] == ["s0 +11", "wrong-calculator"]
+    twice = named(spec(BEST, BEST | {"scorer": "judge"}), "label")
+    assert [row["label"] for row in twice if row.get("label")] == ["calculator"]
+
+
 def test_the_gate_is_a_dashed_line() -> None:
     """It lies across at the completion that was asked for."""
     layer = spec(BEST, FAST, threshold=0.7)["layer"][0]
