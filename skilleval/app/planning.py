@@ -12,7 +12,7 @@ from skilleval.app.analyse import settled
 from skilleval.config.settings import Settings
 from skilleval.domain.tasks import Benchmark
 from skilleval.domain.trials import Trial
-from skilleval.errors import Problem, ResultsError, UsageError
+from skilleval.errors import ConfigError, Problem, ResultsError
 from skilleval.results.find import LATEST, find_run
 from skilleval.results.places import local_place
 from skilleval.results.schema import TRIALS
@@ -123,7 +123,7 @@ def _durations(settings: Settings) -> Durations | None:
     if named == LATEST:
         problem = Problem(where="config", key="plan.durations", expected="one certain run", found=LATEST)
         hint = "name the run: shards that start at different times would find different ones"
-        raise UsageError("shards must agree on their durations", problems=(problem,), hint=hint)
+        raise ConfigError("shards must agree on their durations", problems=(problem,), hint=hint)
     folder = find_run(named, local_place(settings.paths.store or settings.paths.output_dir))
     manifest = settled(folder)
     rows = call_durations(scan_table(folder, TRIALS)).select(*CALL, "mean_us").collect()

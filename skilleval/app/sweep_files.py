@@ -6,17 +6,20 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from skilleval.app.notebooks import NotebookOptions, check_kernel, find_template, write_executed
-from skilleval.errors import ConfigError, Problem, ResultsError, UsageError
-from skilleval.report.notebook.parameters import parameter_names
-from skilleval.report.notebook.shipped import shipped_template
-from skilleval.report.notebook.template import Template
+from skilleval.app.notebooks import (
+    NotebookOptions,
+    check_kernel,
+    check_parameters,
+    find_template,
+    write_executed,
+)
+from skilleval.errors import Problem, UsageError
+from skilleval.report.notebook.parameters import OF_SWEEP
+from skilleval.report.notebook.shipped import SWEEP_TEMPLATE
 from skilleval.report.sweep_document import SweepReport
-from skilleval.report.sweep_notebook import SWEEP, TEMPLATE, render_with
+from skilleval.report.sweep_notebook import render_with
 from skilleval.report.sweep_writers import SWEEP_WRITERS
 from skilleval.results.store import write_text
-from skilleval.results.sweeps import DONE, read_sweep, sweeps
-from skilleval.results.sweeps import SWEEP as SWEEP_FILE
 
 _STEM = "report"
 
@@ -44,31 +47,6 @@ def sweep_paths(formats: Sequence[str], *, folder: Path, output: Path | None) ->
     return {formats[0]: output}
 
 
-def with_sweeps(references: Sequence[str], store: Path) -> tuple[str, ...]:
-    """Put the runs of the jobs that are done in the place of each sweep that is named by its folder or its whole id.
-
-    Raises:
-        ResultsError: a sweep cannot be read, or none of its jobs is done.
-    """
-    ids = {folder.name: folder for folder in sweeps(store)}
-    found: list[str] = []
-    for reference in references:
-        is_folder = (Path(reference) / SWEEP_FILE).is_file()
-        folder = Path(reference) if is_folder else ids.get(reference)
-        found += [reference] if folder is None else _runs(folder)
-    return tuple(found)
-
-
-def _runs(folder: Path) -> list[str]:
-    done = [
-        str(job.run_dir) for job in read_sweep(folder).jobs if job.state == DONE and job.run_dir is not None
-    ]
-    if not done:
-        hint = f"skilleval sweep status {folder}"
-        raise ResultsError(f"no job of the sweep {folder.name} is done", hint=hint)
-    return done
-
-
 def write_sweep_report(
     report: SweepReport, paths: Mapping[str, Path], *, folder: Path, notebook: NotebookOptions
 ) -> None:
@@ -89,21 +67,8 @@ def write_sweep_report(
 
 
 def _write_notebook(report: SweepReport, path: Path, *, folder: Path, options: NotebookOptions) -> None:
-    chosen = options.template
-    template = shipped_template(TEMPLATE) if chosen is None else find_template(chosen, options.folders)
-    _check(template)
+    template = find_template(options.template or SWEEP_TEMPLATE, options.folders)
+    check_parameters(template, OF_SWEEP)
     check_kernel(options)
     seen = Path(os.path.relpath(folder.resolve(), path.resolve().parent)).as_posix()
     write_executed(path, render_with(report, template, folder=seen), options)
-
-
-def _check(template: Template) -> None:
-    """Refuse a template of a run for a sweep.
-
-    Raises:
-        ConfigError: it lacks the place of the sweep.
-    """
-    if SWEEP in parameter_names(template):
-        return
-    problem = Problem(where=template.where, key="parameters", expected=SWEEP, found="not there")
-    raise ConfigError(f"the template {template.name} is for another kind of notebook", problems=(problem,))

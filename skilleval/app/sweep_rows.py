@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import polars as pl
 
@@ -137,7 +136,7 @@ def job_rows(
             "reason": read.reasons.get(job.job),
             "verdict": job.verdict,
             "run_id": job.run_id,
-            "duration_ms": _duration_ms(job),
+            "duration_ms": job.duration_ms,
         }
         for job in sweep.jobs
     ]
@@ -151,10 +150,3 @@ def job_rows(
     frame = pl.DataFrame(rows, schema_overrides=types)
     spent = frame.join(read.spend, on="job", how="left") if read.spend.height else frame
     return spent.join(job_means(values), on="job", how="left").sort("job", "key")
-
-
-def _duration_ms(job: SweepJob) -> float | None:
-    if job.started_at is None or job.ended_at is None:
-        return None
-    started, ended = (datetime.fromisoformat(moment) for moment in (job.started_at, job.ended_at))
-    return (ended - started).total_seconds() * 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,12 @@ from typing import Any
 from skilleval.errors import ResultsError
 from skilleval.outcome import ExitCode, first_of
 from skilleval.results.locks import is_locked
+from skilleval.results.places import shown_place
 from skilleval.results.store import MANIFEST, read_manifest
-from skilleval.results.sweeps import DONE, RUNNING, Sweep, SweepJob, read_sweep
+from skilleval.results.sweeps import DONE, FAILED, REFUSED, RUNNING, Sweep, SweepJob, read_sweep
+
+_SHARD = "plan.shard"
+_NAMED = 3
 
 
 def sweep_status(folder: Path) -> dict[str, Any]:
@@ -42,6 +46,7 @@ def sweep_status(folder: Path) -> dict[str, Any]:
         "by_state": sweep.count(),
         "trials": _trials(jobs),
         "exit_code": None if is_live else int(sweep_exit_code(sweep)),
+        "remark": _remark([job for job in sweep.jobs if _is_final(job)]),
         "next": _next(sweep, is_live=is_live),
         "jobs": jobs,
     }
@@ -66,16 +71,18 @@ def _job(job: SweepJob) -> dict[str, Any]:
         "run_dir": None if job.run_dir is None else str(job.run_dir),
         "started_at": job.started_at,
         "ended_at": job.ended_at,
+        "duration_ms": job.duration_ms,
     }
 
 
 def _counted(run_dir: Path, n_planned: int | None) -> tuple[int | None, int | None]:
     """Count the trials of a run that has not told its end; null where it cannot be read."""
-    from skilleval.results.store import read_statuses
+    from skilleval.results.store import read_statuses, read_waiting
 
     with suppress(ResultsError):
         if (run_dir / MANIFEST).is_file():
-            return int(read_manifest(run_dir)["n_planned"]), len(read_statuses(run_dir))
+            n_done = len(read_statuses(run_dir)) - len(read_waiting(run_dir))
+            return int(read_manifest(run_dir)["n_planned"]), n_done
     return n_planned, None
 
 
@@ -90,12 +97,56 @@ def _trials(jobs: list[dict[str, Any]]) -> Mapping[str, int | None]:
 
 def _next(sweep: Sweep, *, is_live: bool) -> str:
     """Say what to do next."""
-    place = shlex.quote(str(sweep.folder))
+    place = shlex.quote(shown_place(sweep.folder))
     if is_live:
         return f"it is running; look again with: skilleval sweep status {place}"
-    if any(job.state != DONE for job in sweep.jobs) or not sweep.jobs or sweep.ended_at is None:
+    states = {job.state for job in sweep.jobs}
+    is_left = any(job.state != DONE and not _is_final(job) for job in sweep.jobs)
+    if is_left or not states or sweep.ended_at is None:
         return f"skilleval sweep resume {place}"
+    if states == {REFUSED}:
+        return f"with other values: {shlex.join(['skilleval', *sweep.command])}"
+    if states == {DONE} and _varied(sweep.jobs) == {_SHARD}:
+        return _joining(sweep, place)
     return f"skilleval sweep report {place} --format html"
+
+
+def _varied(jobs: Sequence[SweepJob]) -> set[str]:
+    """Name the settings that differ between jobs."""
+    values = {(key, value) for job in jobs for key, value in job.settings.items()}
+    counts = Counter(key for key, _ in values)
+    return {key for key, n in counts.items() if n > 1}
+
+
+def _joining(sweep: Sweep, place: str) -> str:
+    """Say how a sweep over shards becomes one run: a report of it would hold parts of a plan against each other."""
+    n_shards = (sweep.config.get("plan") or {}).get("shards")
+    if isinstance(n_shards, int) and n_shards > len(sweep.jobs):
+        return f"once all {n_shards} shards have run: skilleval merge {place} OTHERS... --format html"
+    return f"skilleval merge {place} --format html"
+
+
+def _is_final(job: SweepJob) -> bool:
+    """Say whether going on comes to the same end: settings that cannot be used, or a budget that is spent."""
+    return job.state == REFUSED or (job.state == FAILED and job.exit_code == ExitCode.BUDGET_SPENT)
+
+
+def _remark(final: Sequence[SweepJob]) -> str | None:
+    """Say what going on does not mend; null where there is nothing of that kind."""
+    if not final:
+        return None
+    named = "; ".join(_named(job) for job in final[:_NAMED])
+    more = f"; and {len(final) - _NAMED} more" if len(final) > _NAMED else ""
+    count = "1 job" if len(final) == 1 else f"{len(final)} jobs"
+    return (
+        f"{count} cannot be completed with the settings given, and going on changes none: "
+        f"start a new sweep with other values ({named}{more})"
+    )
+
+
+def _named(job: SweepJob) -> str:
+    settings = " ".join(f"{key}={value}" for key, value in job.settings.items())
+    return f"job {job.job}: {settings}" if settings else f"job {job.job}"
 
 
 def sweep_exit_code(sweep: Sweep) -> ExitCode:

@@ -10,20 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from skilleval.app.resume import StoredRun, find_stored
+from skilleval.app.sweep_jobs import SHOWN, absolute, differences
 from skilleval.app.sweep_status import sweep_exit_code
-from skilleval.config.compose import Composed, Grid, Outcome, SweepJob, SweepPlan, key_of
-from skilleval.config.trees import leaves
-from skilleval.errors import Problem, UsageError, WriteError
+from skilleval.config.compose import SEARCH, Grid, Outcome, SweepJob, SweepPlan, key_of
+from skilleval.errors import ConfigError, UsageError, WriteError
 from skilleval.outcome import ExitCode
 from skilleval.provenance import versions
 from skilleval.results.locks import LOCK, RunLock
-from skilleval.results.store import MANIFEST
 from skilleval.results.sweeps import (
     DONE,
     FAILED,
     INTERRUPTED,
+    PENDING,
+    REFUSED,
     RUNNING,
+    STOPPED,
     SWEEP,
     Sweep,
     change_sweep,
@@ -37,10 +38,17 @@ from skilleval.results.sweeps import (
     write_sweep,
 )
 
-_SHOWN = 10
 _KEPT: Final = ("run_id", "run_dir", "trials", "config_digest")
 """What a job that is run again keeps of its earlier start: it goes on in its own run."""
 _RAN: Final = (ExitCode.OK, ExitCode.GATE_NOT_MET, ExitCode.NOTHING_EVALUATED)
+_MULTIRUN: Final = "multirun.yaml"
+"""What Hydra's own sweeper writes into the folder of a sweep."""
+_UNWRITTEN: Final = frozenset({"run_dir", "sweep_state", "is_refused"})
+_STOPPED: Final = {
+    "state": INTERRUPTED,
+    "exit_code": int(ExitCode.INTERRUPTED),
+    "error": "the job was stopped",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,25 +69,34 @@ class StoredLedger:
         """
         _make(self.folder)
         with RunLock(self.folder, may_go_on=True):
-            if (self.folder / SWEEP).is_file():
+            is_new = not (self.folder / SWEEP).is_file()
+            if not is_new:
                 _check_settings(read_sweep(self.folder), plan)
-                change_sweep(self.folder, ended_at=None, exit_code=None, launcher=plan.launcher)
+                change_sweep(
+                    self.folder, ended_at=None, exit_code=None, launcher=plan.launcher, resumed_at=now()
+                )
             else:
-                write_sweep(self.folder, self._first(plan))
+                # Not sent before it is planned: an object store keeps for good what it was given.
+                write_sweep(self.folder, self._first(plan), sends=False)
+            is_refused = False
             try:
                 yield
+            except (ConfigError, UsageError):
+                is_refused = is_new
+                raise
             finally:
-                self._close()
+                self._close(is_refused=is_refused)
 
-    def _close(self) -> None:
+    def _close(self, *, is_refused: bool) -> None:
         """Note how the sweep ended; one that was refused before it had a job leaves nothing behind."""
         sweep = read_sweep(self.folder)
-        if sweep.jobs or sweep.is_planned:
+        has_begun = any(job.state != PENDING for job in sweep.jobs)
+        if has_begun or (sweep.is_planned and not is_refused):
             change_sweep(self.folder, ended_at=now(), exit_code=int(sweep_exit_code(sweep)))
             return
-        (self.folder / SWEEP).unlink()
-        (self.folder / LOCK).unlink()
-        with suppress(OSError):  # a search has its own file here
+        for name in (SWEEP, LOCK, SEARCH, _MULTIRUN):
+            (self.folder / name).unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that somebody named may hold other things
             self.folder.rmdir()
 
     def _first(self, plan: SweepPlan) -> dict[str, Any]:
@@ -96,6 +113,7 @@ class StoredLedger:
             "jobs": [],
             "versions": versions(),
             "started_at": now(),
+            "resumed_at": None,
             "ended_at": None,
             "exit_code": None,
             "request": dict(plan.request),
@@ -124,9 +142,15 @@ class StoredLedger:
             jobs=jobs,
         )
 
-    def left(self) -> tuple[tuple[str, ...], ...]:
-        """Give the overrides of each planned job that is not done and that nobody is running."""
-        jobs = read_sweep(self.folder).jobs
+    def left(self, grid: Grid | None = None) -> tuple[tuple[str, ...], ...]:
+        """Give the overrides of each planned job that is not done and that nobody is running.
+
+        Of a sweep that is not planned yet these are all jobs of the grid.
+        """
+        sweep = read_sweep(self.folder)
+        if grid is not None and not sweep.is_planned:
+            return tuple(job.overrides for job in grid.jobs or ())
+        jobs = sweep.jobs
         # A job without a run that says it runs is one of a former session: this one has the lock.
         return tuple(
             job.overrides
@@ -159,6 +183,7 @@ class StoredLedger:
     def begin(self, job: SweepJob, overrides: Sequence[str]) -> None:
         """Note that a job starts; one that was started before goes on in its own run."""
         before = read_job(self.folder, job.key) or {}
+        goes_on = _is_there(self.folder, before)
         plan = _plan(self.folder, (self.folder / SWEEP).stat().st_mtime_ns)
         write_job(
             self.folder,
@@ -173,18 +198,15 @@ class StoredLedger:
                 "started_at": now(),
                 "ended_at": None,
                 "verdict": None,
-                **{name: before[name] for name in _KEPT if name in before and _is_there(self.folder, before)},
+                "earlier": [*before.get("earlier", ()), _session(before)] if goes_on else [],
+                **{name: before[name] for name in _KEPT if name in before and goes_on},
             },
         )
 
     def end(self, job: SweepJob, outcome: Mapping[str, Any]) -> None:
         """Note how a job ended, with all that it came to."""
         before = read_job(self.folder, job.key) or {}
-        code = int(outcome["exit_code"])
-        state = outcome.get("sweep_state") or (
-            DONE if code in _RAN else INTERRUPTED if code == ExitCode.INTERRUPTED else FAILED
-        )
-        said = {name: value for name, value in outcome.items() if name not in {"run_dir", "sweep_state"}}
+        said = {name: value for name, value in outcome.items() if name not in _UNWRITTEN}
         write_job(
             self.folder,
             job.key,
@@ -192,10 +214,21 @@ class StoredLedger:
                 **before,
                 **said,
                 "overrides": before.get("overrides", said.get("overrides", [])),
-                "state": state,
+                "state": state_of(outcome),
                 "ended_at": now(),
             },
         )
+
+    def stop(self) -> None:
+        """Note that the user stopped the sweep: a job whose process was ended with it could not say so itself."""
+        sweep = read_sweep(self.folder)
+        since = sweep.resumed_at or sweep.started_at or ""
+        for job in sweep.jobs:
+            said = read_job(self.folder, job.key)
+            # Where a job without a run lives on, e.g. on another machine, `note_run` says so.
+            is_gone = job.state == STOPPED or (job.state == RUNNING and job.run_dir is None)
+            if said is not None and is_gone and (job.started_at or "") >= since:
+                write_job(self.folder, job.key, {**said, **_STOPPED, "ended_at": now()})
 
     def finished(self) -> tuple[Outcome, ...]:
         """Give how those jobs ended that are not to be run again."""
@@ -237,24 +270,34 @@ def _make(folder: Path) -> None:
         raise WriteError(msg, hint="name a folder that can be written: --output-dir DIR") from None
 
 
+def state_of(outcome: Mapping[str, Any]) -> str:
+    """Say in which state a job is that ended like this."""
+    if outcome.get("sweep_state"):
+        return str(outcome["sweep_state"])
+    if outcome.get("is_refused"):
+        return REFUSED
+    code = int(outcome["exit_code"])
+    return DONE if code in _RAN else INTERRUPTED if code == ExitCode.INTERRUPTED else FAILED
+
+
+def _session(said: Mapping[str, Any]) -> dict[str, str | None]:
+    return {"started_at": said["started_at"], "ended_at": said["ended_at"]}
+
+
 def _setting(override: str) -> tuple[str, str]:
     return key_of(override), override.partition("=")[2]
 
 
 def _is_there(folder: Path, before: Mapping[str, Any]) -> bool:
-    place = _absolute(folder, before.get("run_dir"))
+    place = absolute(folder, before.get("run_dir"))
     return place is not None and place.is_dir()
-
-
-def _absolute(folder: Path, run_dir: str | None) -> Path | None:
-    return None if run_dir is None else folder / run_dir
 
 
 def _outcome(path: Path) -> Outcome:
     said = json.loads(path.read_text(encoding="utf-8"))
     code = ExitCode.INFRASTRUCTURE if said["exit_code"] is None else said["exit_code"]
     never = "the job never ended" if said["state"] == RUNNING else said.get("error")
-    place = _absolute(path.parent.parent, said.get("run_dir"))
+    place = absolute(path.parent.parent, said.get("run_dir"))
     run_dir = {} if place is None else {"run_dir": str(Path(place).resolve())}
     return {**said, **run_dir, "exit_code": int(code), "error": never}
 
@@ -265,51 +308,8 @@ def _check_settings(sweep: Sweep, plan: SweepPlan) -> None:
     Raises:
         UsageError: names the keys that differ.
     """
-    problems = tuple(_differences(sweep.config, json.loads(json.dumps(plan.config))))
+    problems = tuple(differences(sweep.config, json.loads(json.dumps(plan.config))))
     if problems:
         msg = f"{sweep.folder} cannot be gone on with: its jobs would be composed differently now"
         hint = "undo the change in the settings files or in conf/, or start a new sweep"
-        raise UsageError(msg, problems=problems[:_SHOWN], hint=hint)
-
-
-def note_run(job: SweepJob, folder: Path, run_id: str, *, planned: int, config_digest: str) -> None:
-    """Note in which run a job is, as soon as there is one: a job that is killed goes on there."""
-    before = read_job(job.sweep_dir, job.key) or {}
-    said = {"run_id": run_id, "run_dir": folder.resolve(), "config_digest": config_digest}
-    trials = {"planned": planned, "done": None}
-    write_job(job.sweep_dir, job.key, {**before, **said, "trials": trials})
-
-
-def run_of_job(job: SweepJob) -> StoredRun | None:
-    """Give the run that a job goes on with, ours until it is released; null where it has none, or lost it.
-
-    Raises:
-        ResultsError: another process writes it.
-    """
-    said = read_job(job.sweep_dir, job.key) or {}
-    place = _absolute(job.sweep_dir, said.get("run_dir"))
-    if place is None or not (place / MANIFEST).is_file():
-        return None
-    return find_stored(str(place.resolve()), place.parent, to_write=True)
-
-
-def refuse_changed(composed: Composed, stored: StoredRun) -> None:
-    """Refuse to go on with a job whose settings are composed differently now, e.g. by a changed option of a group.
-
-    Raises:
-        UsageError: names the keys that differ.
-    """
-    now_values = json.loads(json.dumps(dict(composed.values)))
-    problems = tuple(_differences(stored.manifest["config"], now_values))
-    if problems:
-        msg = f"{stored.folder} cannot be gone on with: its settings are composed differently now"
-        hint = "undo the change in the settings files or in conf/, or start a new sweep"
-        raise UsageError(msg, problems=problems[:_SHOWN], hint=hint)
-
-
-def _differences(before: Mapping[str, Any], now_values: Mapping[str, Any]) -> Iterator[Problem]:
-    was, has = dict(leaves(before)), dict(leaves(now_values))
-    for key in sorted({*was, *has}):
-        if was.get(key) != has.get(key):
-            expected = f"{was.get(key)}, as it was"
-            yield Problem(where="config", key=key, expected=expected, found=str(has.get(key)))
+        raise UsageError(msg, problems=problems[:SHOWN], hint=hint)

@@ -6,6 +6,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -23,7 +24,7 @@ _COLUMNS: Final = (
     *("planned_id", "trial_id", "skill_id", "skill_version", "mode", "model"),
     *("task_id", "repeat", "seed", "shard"),
 )
-_SHOWN_SHARDS = 20
+_SHOWN_RUNS = 8
 
 
 def format_of_plan(options: Mapping[str, Any]) -> str | None:
@@ -51,9 +52,12 @@ def check_plan_only(request: Request) -> None:
     }
     given = [name for name, value in unfit.items() if value]
     if request.plan_only and given:
+        hint = (
+            "leave -m out: one plan holds all shards; what the jobs of a sweep would run is told by --dry-run"
+        )
         raise UsageError(
             f"--plan-only shows the plan of one new run; it does not go with {given[0]}",
-            hint="all shards are part of one plan: there is no need to sweep them",
+            hint=hint if request.multirun else "leave one of them out",
         )
 
 
@@ -110,14 +114,30 @@ def _text(told: Mapping[str, Any]) -> str:
         f"trials:     {told['n_trials']:,} (repeats {told['repeats']}, seed {told['seed']})",
     ]
     if told["shards"] > 1:
-        lines.append(f"shards:     {told['shards']} of {_sizes(told['trials_by_shard'])} trials")
+        lines.append(f"shards:     {told['shards']:,} (the first is 0): {_sizes(told['trials_by_shard'])}")
     if told["durations"]:
         lines.append(f"balanced:   by the latencies of {told['durations']['run_id']}")
     return "\n".join([*lines, f"plan:       {told['digest']}", "Nothing was run and nothing was written."])
 
 
 def _sizes(numbers: list[int]) -> str:
-    """Say how many trials the shards have, e.g. `3, 3, 2`, or how often each number occurs where there are many."""
-    if len(numbers) <= _SHOWN_SHARDS:
-        return ", ".join(f"{n:,}" for n in numbers)
-    return ", ".join(f"{times} × {n:,}" for n, times in sorted(Counter(numbers).items(), reverse=True))
+    """Say how many trials the shards have, e.g. `shards 0-4 have 2 trials each, shard 5 has 1 trial`.
+
+    Where they differ too often, how many shards have how many, e.g. `12 shards have 3 trials each`.
+    """
+    runs = [(list(places), n) for n, places in groupby(range(len(numbers)), key=numbers.__getitem__)]
+    if len(runs) > _SHOWN_RUNS:
+        counts = sorted(Counter(numbers).items(), reverse=True)
+        return ", ".join(
+            _size("1 shard" if times == 1 else f"{times:,} shards", times, n) for n, times in counts
+        )
+    return ", ".join(
+        _size(f"shard {at[0]}" if len(at) == 1 else f"shards {at[0]}-{at[-1]}", len(at), n) for at, n in runs
+    )
+
+
+def _size(who: str, n_shards: int, n: int) -> str:
+    trials = {0: "no trial", 1: "1 trial"}.get(n, f"{n:,} trials")
+    if n_shards == 1:
+        return f"{who} has {trials}"
+    return f"{who} have {trials} each" if n else f"{who} have none"

@@ -12,6 +12,7 @@ import click
 
 from skilleval.cli.arguments import Command, Common, common_options, overrides_and_words
 from skilleval.cli.listing import show_rows
+from skilleval.cli.sweep_end import tell_next, totals
 from skilleval.cli.sweep_report import report
 from skilleval.cli.watching import LogOptions, configure_logging, logging_options
 from skilleval.errors import ResultsError, UsageError
@@ -60,15 +61,16 @@ def status(common: Common, reference: str, store: str) -> None:
     SWEEP is a folder, an id, part of an id, or `latest`. Exits 0 whatever the jobs came to.
     """
     from skilleval.app.sweep_status import sweep_status
+    from skilleval.results.places import shown_place
     from skilleval.results.sweeps import find_sweep
 
     facts = sweep_status(find_sweep(reference, Path(store)))
     common.screen.document(facts)
-    common.screen.say(f"sweep {facts['sweep_id']} in {facts['sweep_dir']}")
+    common.screen.say(f"sweep {facts['sweep_id']} in {shown_place(facts['sweep_dir'])}")
     show_rows(common.screen, _HEADINGS, [_cells(job) for job in facts["jobs"]])
     common.screen.say("")
-    common.screen.say(_totals(facts))
-    common.screen.say(f"next: {facts['next']}")
+    common.screen.say(totals(facts))
+    tell_next(common.screen, facts)
 
 
 def _cells(job: Mapping[str, Any]) -> list[str]:
@@ -84,12 +86,6 @@ def _cells(job: Mapping[str, Any]) -> list[str]:
         code,
         job["error"] or job["verdict"] or "–",
     ]
-
-
-def _totals(facts: Mapping[str, Any]) -> str:
-    states = ", ".join(f"{n} {state}" for state, n in facts["by_state"].items()) or "none started"
-    trials = facts["trials"]
-    return f"{facts['n_jobs']} jobs: {states}; {trials['done']:,} of {trials['planned']:,} trials of the started ones"
 
 
 @sweep.command("resume", cls=Command, example=_RESUME_EXAMPLE, short_help="Run what a sweep lacks.")

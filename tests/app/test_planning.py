@@ -14,7 +14,7 @@ from skilleval.app.planning import Plan, without_places
 from skilleval.app.prepare import Prepared
 from skilleval.app.resume import plan_digest
 from skilleval.domain.trials import Condition
-from skilleval.errors import ConfigError, ResultsError, UsageError
+from skilleval.errors import ConfigError, ResultsError
 from skilleval.outcome import ExitCode
 
 TASKS = tuple(f"t{number}" for number in range(6))
@@ -115,7 +115,7 @@ def test_shards_are_balanced_by_a_run(workload: Workload) -> None:
 
 def test_durations_come_from_one_certain_run(workload: Workload) -> None:
     """`latest` would be another run for a shard that starts later."""
-    with pytest.raises(UsageError, match="must agree") as refused:
+    with pytest.raises(ConfigError, match="must agree") as refused:
         workload.prepared("plan.shards=2", "plan.durations=latest")
     assert refused.value.problems[0].key == "plan.durations"
 

@@ -11,8 +11,9 @@ from stored_runs import TASKS, Runs
 from swept import stored_sweep
 
 import skilleval
+from skilleval.app.named_runs import named_runs
 from skilleval.app.notebooks import NotebookOptions
-from skilleval.app.sweep_files import sweep_paths, with_sweeps, write_sweep_report
+from skilleval.app.sweep_files import sweep_paths, write_sweep_report
 from skilleval.app.sweep_report import analyse_sweep
 from skilleval.errors import ConfigError, ResultsError, UsageError
 from skilleval.report.notebook.document import read_notebook
@@ -118,11 +119,11 @@ def test_files_go_to_the_sweep_a_folder_or_the_file_that_is_named(tmp_path: Path
 def test_a_sweep_stands_for_the_runs_of_its_jobs_that_are_done(sweep: Path) -> None:
     """By its folder or its id; a run stays what it is."""
     store = sweep.parent.parent
-    runs = with_sweeps(["latest", sweep.name], store)
+    runs = named_runs(["latest", sweep.name], store)
     assert runs[0] == "latest"
     assert len(runs) == 4
     assert all((Path(run) / "manifest.json").is_file() for run in runs[1:])
-    assert with_sweeps([str(sweep)], store) == runs[1:]
+    assert named_runs([str(sweep)], store) == runs[1:]
 
 
 def test_a_notebook_is_about_its_sweep_and_works_out_every_table(sweep: Path, tmp_path: Path) -> None:
@@ -137,9 +138,28 @@ def test_a_notebook_is_about_its_sweep_and_works_out_every_table(sweep: Path, tm
 
 
 def test_a_template_of_a_run_is_refused_for_a_sweep(sweep: Path, tmp_path: Path) -> None:
-    """It has no place for the sweep."""
+    """It has no place for the sweep; what it is for is said."""
     options = NotebookOptions(template="run", execute=False)
-    with pytest.raises(ConfigError, match="another kind"):
+    with pytest.raises(ConfigError, match="another kind") as refused:
         write_sweep_report(
             analyse_sweep(sweep), {"notebook": tmp_path / "n.ipynb"}, folder=sweep, notebook=options
         )
+    assert "skilleval report convert" in refused.value.hint
+
+
+def test_the_template_of_sweeps_has_a_name_that_a_user_can_take(sweep: Path, tmp_path: Path) -> None:
+    """It can be chosen by name, and a file of that name in a folder of the user replaces it."""
+    path, mine = tmp_path / "n.ipynb", tmp_path / "mine"
+    report = analyse_sweep(sweep)
+    named = NotebookOptions(template="sweep", execute=False)
+    write_sweep_report(report, {"notebook": path}, folder=sweep, notebook=named)
+    usual = path.read_text(encoding="utf-8")
+    write_sweep_report(report, {"notebook": path}, folder=sweep, notebook=NotebookOptions(execute=False))
+    assert path.read_text(encoding="utf-8") == usual
+    mine.mkdir()
+    (mine / "sweep.py").write_text(
+        '# %% id="p" tags=["parameters"]\nsweep_folder = "."\n\n# %% id="own"\n1\n', encoding="utf-8"
+    )
+    own = NotebookOptions(execute=False, folders=(mine,))
+    write_sweep_report(report, {"notebook": path}, folder=sweep, notebook=own)
+    assert [cell.id for cell in read_notebook(path.read_text(encoding="utf-8")).cells] == ["p", "own"]

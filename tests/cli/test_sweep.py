@@ -23,7 +23,10 @@ def test_a_sweep_ends_with_one_table_of_all_its_results(run: Run, replayed: Repl
     assert lines[heading + 1].split("\t") == [
         "job", "overrides", "skill", "scorer", "completion", "graded", "verdict", "exit",
     ]  # fmt: skip
-    first, second = (line.split("\t") for line in lines[heading + 2 :])
+    first, second = (line.split("\t") for line in lines[heading + 2 : heading + 4])
+    assert lines[heading + 4] == ""
+    (place,) = done.folder.glob("outputs/default/*/sweep.json")
+    assert lines[heading + 5 :] == [f"next: skilleval sweep report {place.parent} --format html"]
     assert (first[0], first[2], first[3], first[4].split()[0]) == ("0", "recorded 1.0.0", "exact", "0.5")
     assert (second[0], second[3], second[4].split()[0], second[5]) == ("1", "contains", "1", "2")
     assert {first[6], second[6]} == {"INCONCLUSIVE"}
@@ -71,6 +74,49 @@ def test_a_sweep_of_no_value_is_refused(folder: Path, run: Run, replayed: Replay
         assert (refused.code, refused.out) == (2, "")
         assert f"{swept}: expected at least one value, found none" in refused.err
     assert not list(folder.glob("outputs/*/*"))
+
+
+def test_a_job_that_fails_is_told_at_once_and_not_advised_to_go_on(run: Run, replayed: Replayed) -> None:
+    """A line on stderr before the next job begins; status says that settings must be other ones, with the report."""
+    swept = run("eval", "-m", *replayed({"t1": RIGHT, "t2": RIGHT}), "runner.repeats=x,1")
+    assert swept.code == 2
+    told = swept.err.index(
+        "warning: [1/2] runner.repeats=x failed, exit 2: 1 setting cannot be used: command line: "
+    )
+    assert told < swept.err.index("[2/2] runner.repeats=1: ")
+    status = run("sweep", "status")
+    for text in (swept.out, status.out):
+        assert "2 jobs: 1 done, 1 refused; " in text
+        assert "start a new sweep with other values (job 0: runner.repeats=x)" in text
+        assert "next: skilleval sweep report " in text
+        assert "sweep resume" not in text
+
+
+def test_a_sweep_of_which_no_job_can_work_is_to_be_started_with_other_values(
+    run: Run, replayed: Replayed
+) -> None:
+    """Exit 2; the command to change is shown, and going on is not advised."""
+    swept = run("eval", "-m", *replayed({"t1": RIGHT}), "runner.repeats=x,y", "--json")
+    assert swept.code == 2
+    assert [job["state"] for job in swept.document["runs"]] == ["refused", "refused"]
+    assert swept.document["next"].startswith("with other values: skilleval eval -m ")
+    assert "job 0: runner.repeats=x; job 1: runner.repeats=y" in swept.document["remark"]
+
+
+def test_a_file_that_is_not_there_yet_is_worth_going_on_for(run: Run, replayed: Replayed) -> None:
+    """The settings are right, so that the job may work the next time."""
+    arguments = [one for one in replayed({"t1": RIGHT}) if "adapter.path" not in one]
+    swept = run("eval", "-m", *arguments, "adapter.path=later.jsonl", "--json")
+    assert (swept.code, swept.document["remark"]) == (2, None)
+    assert swept.document["next"] == f"skilleval sweep resume {swept.document['sweep_dir']}"
+
+
+def test_what_one_job_changed_is_told_where_it_is_the_only_one(run: Run, replayed: Replayed) -> None:
+    """The table names its setting although nothing else is there to tell it from."""
+    swept = run("eval", "-m", *replayed({"t1": RIGHT, "t2": RIGHT}), "runner.seed=range(7,8)")
+    assert swept.code == 0, swept.err
+    assert "sweeping 1 job: runner.seed=7" in swept.err
+    assert "0\trunner.seed=7\trecorded 1.0.0" in swept.out
 
 
 def test_a_place_that_cannot_be_written_is_told(folder: Path, run: Run, replayed: Replayed) -> None:

@@ -37,7 +37,14 @@ def test_the_document_holds_the_report_and_its_files(run: Run, sweep: Path) -> N
 
 def test_what_cannot_be_done_is_said_in_words(run: Run, sweep: Path) -> None:
     """No traceback, and a code that is not zero."""
-    for wrong in (["--metric", "beauty"], ["--format", "word"], ["--margin", "2"], ["nowhere"]):
+    wrongs = (
+        ["--metric", "beauty"],
+        ["--format", "word"],
+        ["--margin", "2"],
+        ["nowhere"],
+        ["--template", "sweep"],
+    )
+    for wrong in wrongs:
         done = run("sweep", "report", *wrong, "--store", sweep.parent.parent)
         assert done.code != 0
         assert done.err

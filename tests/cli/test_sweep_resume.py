@@ -73,7 +73,10 @@ def test_a_stopped_sweep_goes_on_where_it_was(
         assert time.monotonic() < deadline
         time.sleep(0.05)
     started.send_signal(which)
-    started.communicate(timeout=60)
+    _, told = started.communicate(timeout=60)
+    if which is signal.SIGTERM:
+        assert b"go on with: skilleval sweep resume " in told
+        assert b"eval --resume" not in told
     with suppress(ProcessLookupError):
         os.kill(int(_marks(folder)[2]), signal.SIGKILL)
     (folder / "go").touch()
@@ -89,6 +92,8 @@ def test_a_stopped_sweep_goes_on_where_it_was(
     after = run("sweep", "status", "--json").document
     assert [job["state"] for job in after["jobs"]] == ["done"] * 4
     assert after["trials"] == {"done": 8, "planned": 8}
+    # Also where nobody noted the end of a session.
+    assert all(job["duration_ms"] > 0 for job in after["jobs"])
     runs_before = {job["run_id"] for job in before["jobs"] if job["run_id"]}
     assert runs_before <= {job["run_id"] for job in after["jobs"]}
     assert len({job["run_id"] for job in after["jobs"]}) == len(

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from skilleval.config.compose.composing import SweepJob
 
 Outcome = dict[str, Any]
 """How a job ended: JSON values with at least `job`, `overrides` and `exit_code`."""
+
+SEARCH: Final = "search.log"
+"""The file in the folder of a sweep in which a search keeps what it knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +65,11 @@ class Ledger(Protocol):
         """Write down what is swept, unless that was done before."""
         ...
 
-    def left(self) -> tuple[tuple[str, ...], ...]:
-        """Give the overrides of each planned job that is not done and that nobody is running."""
+    def left(self, grid: Grid | None = None) -> tuple[tuple[str, ...], ...]:
+        """Give the overrides of each planned job that is not done and that nobody is running.
+
+        Of a sweep that is not planned yet these are all jobs of the grid.
+        """
         ...
 
     def place(self, overrides: Sequence[str], number: int) -> SweepJob:
@@ -79,7 +85,11 @@ class Ledger(Protocol):
         ...
 
     def end(self, job: SweepJob, outcome: Mapping[str, Any]) -> None:
-        """Note how a job ended."""
+        """Note how a job ended; `is_refused` in the outcome says that its own settings cannot be used."""
+        ...
+
+    def stop(self) -> None:
+        """Note that the user stopped the sweep: a job whose process went with it says nothing itself."""
         ...
 
     def finished(self) -> tuple[Outcome, ...]:

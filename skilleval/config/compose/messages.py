@@ -105,9 +105,16 @@ def _missing_option(error: MissingConfigException, sources: Sources) -> ConfigEr
         key=group,
         expected=f"an option of the group {group}",
         found=option,
-        hint=nearest(option, _options(group, sources)),
+        hint=_near_option(group, option, sources),
     )
     return ConfigError("there is no such option", problems=(problem,))
+
+
+def _near_option(group: str, option: str, sources: Sources) -> str:
+    """Name the option that was meant, else all of them and the file that would add this one."""
+    hint = nearest(option, _options(group, sources))
+    is_ours = not group.startswith("hydra")
+    return f"{hint}; conf/{group}/{option}.yaml adds one" if hint.startswith("known") and is_ours else hint
 
 
 def _texts(values: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydra.core.override_parser.types import IntervalSweep, Override, RangeSweep
 
-from skilleval.config.compose.ledger import Grid, Outcome, key_of
+from skilleval.config.compose.ledger import SEARCH, Grid, Outcome, key_of
 from skilleval.config.compose.sweepers import RecordingSweeper, fixed, ledger_of, parsed_sweep
 from skilleval.config.compose.task import Task
 from skilleval.errors import ConfigError, Problem, UsageError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import Trial
 
-_JOURNAL = "search.log"
 _DIRECTIONS = ("maximize", "minimize")
 _OVERRIDES = "overrides"
 _SEED_DIGITS = 8
@@ -94,7 +93,7 @@ class OptunaSweeper(RecordingSweeper):
         optuna = _optuna()
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         storage = optuna.storages.JournalStorage(
-            optuna.storages.journal.JournalFileBackend(str(folder / _JOURNAL))
+            optuna.storages.journal.JournalFileBackend(str(folder / SEARCH))
         )
         study: Study = optuna.create_study(
             study_name=folder.name,

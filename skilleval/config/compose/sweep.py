@@ -197,6 +197,7 @@ def _hand_over(task: Task, flags: Sequence[str]) -> tuple[Outcome, ...]:
     except KeyboardInterrupt:
         if ledger is None:
             raise
+        ledger.stop()
         return _interrupted(ledger.outcomes())
     except BrokenPipeError:
         raise  # whoever read the output of a flag has left

@@ -90,9 +90,10 @@ class PlannedSweeper(RecordingSweeper):
     def sweep(self, arguments: list[str]) -> Any:
         """Plan all jobs, then launch those that are left, in one batch unless batches are limited."""
         ledger = ledger_of(self.task)
-        ledger.plan(planned_grid(parsed_sweep(self._params, arguments, self.hydra_context)))
-        left = [list(overrides) for overrides in ledger.left()]
+        grid = planned_grid(parsed_sweep(self._params, arguments, self.hydra_context))
+        left = [list(overrides) for overrides in ledger.left(grid)]
         self.validate_batch_is_legal(list(self._representatives(left)))
+        ledger.plan(grid)
         size = self._max_batch_size or max(len(left), 1)
         for start in range(0, len(left), size):
             self._launch(left[start : start + size], start)
@@ -117,7 +118,8 @@ class PlannedSweeper(RecordingSweeper):
             ledger = ledger_of(self.task)
             place = ledger.place(overrides, 0)
             ledger.begin(place, overrides)
-            ledger.end(place, {"exit_code": 2, "error": f"its settings do not fit together: {error}"})
+            reason = f"its settings do not fit together: {error}"
+            ledger.end(place, {"exit_code": 2, "error": reason, "is_refused": True})
             return False
         return True
 

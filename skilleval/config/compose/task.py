@@ -16,7 +16,7 @@ from skilleval.config.compose.composing import Composed, SweepJob, build_compose
 from skilleval.config.compose.launching import Origin, at_home
 from skilleval.config.compose.ledger import Ledger, Outcome
 from skilleval.config.compose.session import Sources
-from skilleval.errors import InterruptionsKept, SkillevalError
+from skilleval.errors import ConfigError, InterruptionsKept, SkillevalError
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,8 @@ class Task:
             composed = build_composed(config, choices_of(node), sources, sweep=place)
             return {**start, **self.job(composed)}
         except SkillevalError as error:
-            return {**start, "exit_code": error.exit_code, "error": str(error)}
+            is_refused = isinstance(error, ConfigError)
+            return {**start, "exit_code": error.exit_code, "error": str(error), "is_refused": is_refused}
 
 
 def _broken() -> Outcome:

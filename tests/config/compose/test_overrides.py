@@ -62,7 +62,7 @@ def _typed(value: Any) -> Any:
     return type(value), value
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(_VALUES)
 def test_a_quoted_value_comes_back_exactly(value: Any) -> None:
     """Whatever a value is, Hydra reads back that value and its type: no sweep, no cast, no interpolation."""

@@ -175,7 +175,7 @@ def test_a_quoted_comma_is_no_sweep(run: Run) -> None:
 def test_all_jobs_run_even_if_one_fails(run: Run) -> None:
     """A mistake in one job, in its settings or found later, is that job's outcome and nobody else's."""
     wrong, failed, done = run("-m", "skill_set=examples", "runner.repeats=0,1,2", call=failing_job)
-    assert wrong["exit_code"] == 2
+    assert (wrong["exit_code"], wrong["state"], failed["state"]) == (2, "refused", "failed")
     assert "runner.repeats=0" in wrong["error"]
     assert (failed["exit_code"], failed["error"]) == (2, "no such skill")
     assert (done["exit_code"], done.get("error")) == (1, None)
@@ -251,11 +251,23 @@ def test_what_hydra_refuses_is_a_config_error(
     assert sys.argv == before
 
 
-def test_a_sweep_that_is_refused_leaves_nothing_behind(run: Run, project: Path) -> None:
-    """An interval has no values to try one by one; the search that can is named, and `latest` is an older sweep."""
-    with pytest.raises(ConfigError, match="hydra/sweeper=optuna"):
-        run("-m", "skill_set=examples", "runner.timeout_ms=interval(1,2)")
-    assert [path for path in project.rglob("*") if path.is_file()] == []
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("runner.timeout_ms=interval(1,2)",), "hydra/sweeper=optuna"),
+        (("runner.repeet=1,2",), "did you mean repeats"),
+        (("scorer=nosuch,exact",), "found nosuch"),
+        (("hydra/sweeper=optuna", "runner.repeet=interval(1,2)"), "did you mean repeats"),
+        (("hydra/sweeper=basic", "runner.repeet=1,2"), "did you mean repeats"),
+    ],
+)
+def test_a_sweep_that_is_refused_leaves_nothing_behind(
+    run: Run, project: Path, argv: tuple[str, ...], said: str
+) -> None:
+    """Whatever no job can be composed with is named, and `latest` is an older sweep."""
+    with pytest.raises(ConfigError, match=said):
+        run("-m", "skill_set=examples", *argv)
+    assert list(project.glob("outputs/*/*")) == []
 
 
 def test_the_sweepers_of_others_have_their_books_too(run: Run) -> None:
