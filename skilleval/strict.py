@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from skilleval.errors import ConfigError, Problem
 
 _FOUND_LENGTH = 120
+_ALL_PERCENT = 100
 _WORDS: tuple[tuple[str, str], ...] = (
     (r"a valid integer.*", "a whole number"),
     (r"a valid number", "a number"),
@@ -68,7 +69,21 @@ def _problem(model: type[BaseModel], item: Any, where: str, prefix: str) -> Prob
         )
     if item["type"] == "missing":
         return Problem(where=where, key=key, expected="a value", found="nothing")
-    return Problem(where=where, key=key, expected=_expected(item), found=shown(item["input"]))
+    return Problem(
+        where=where, key=key, expected=_expected(item), found=shown(item["input"]), hint=_as_share(item)
+    )
+
+
+def _as_share(item: Any) -> str:
+    """Say what to write for a percentage where a number up to 1 is asked for."""
+    found = item["input"]
+    is_capped = 1 in {item.get("ctx", {}).get(bound) for bound in ("le", "lt")}
+    return percent_hint(found) if is_capped and isinstance(found, int | float) else ""
+
+
+def percent_hint(number: float) -> str:
+    """Give the share that a percentage comes to, e.g. of 90; nothing where it can be none."""
+    return f"{number:g} % is {number / 100:g}" if 1 < abs(number) <= _ALL_PERCENT else ""
 
 
 def _expected(item: Any) -> str:

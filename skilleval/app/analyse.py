@@ -32,6 +32,7 @@ from skilleval.app.agreement import scorer_agreement
 from skilleval.app.details import max_trials, shown_trials
 from skilleval.app.gating import Gated, gate_checks, rules_of
 from skilleval.app.serial import SERIAL
+from skilleval.app.spending import not_judged
 from skilleval.domain.attempts import Status
 from skilleval.errors import ResultsError
 from skilleval.report.build import build_report
@@ -154,7 +155,7 @@ def settled(folder: Path) -> dict[str, Any]:
     if manifest.get("ended_at") is not None:
         return manifest
     statuses = trials_by_status(folder)
-    counts = {"trials": sum(statuses.values()), "by_status": statuses}
+    counts = {"trials": sum(statuses.values()), "by_status": statuses, "not_judged": not_judged(folder)}
     return {**manifest, "interrupted": True, "counts": counts}
 
 

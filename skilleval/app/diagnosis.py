@@ -1,15 +1,17 @@
-"""What this machine offers to an evaluation: interpreters, engines, sandboxes, keys; and how to get what is missing."""
+"""What this machine offers: interpreters, engines, sandboxes, extras, keys; and how to get what is missing."""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from skilleval import __version__
@@ -22,6 +24,8 @@ _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY")
 _NOT_NEEDED = "not needed: nothing here uses it yet"
 _OLDEST_PYTHON = (3, 11)
 _QUESTION_S = 10
+_OF_EXTRA = re.compile(r"""(?P<package>[\w.-]+).*;\s*extra\s*==\s*['"](?P<extra>[\w-]+)['"]""")
+"""What the metadata of a package says of an extra, e.g. `s3fs>=2026.9; extra == 's3'`."""
 _ANY_LIMITS = {
     "mechanism": "auto",
     "network": False,
@@ -63,7 +67,7 @@ class Check:
 
 def diagnose() -> tuple[Check, ...]:
     """Look at everything; nothing is installed, started or sent anywhere."""
-    return (*_python(), *_interpreters(), *_sandboxes(), *_engines(), *_keys(), *_folders())
+    return (*_python(), *_interpreters(), *_sandboxes(), *_engines(), *_extras(), *_keys(), *_folders())
 
 
 def _python() -> Iterator[Check]:
@@ -115,6 +119,36 @@ def _engines() -> Iterator[Check]:
         engine.close()
     found = f"Docker {facts.version} at {engine.address}, runtimes {', '.join(facts.runtimes)}"
     yield Check(area="engine", name="docker", state=State.OK, found=found)
+
+
+def _extras() -> Iterator[Check]:
+    """Look for the packages of each extra; their names alone are looked up, nothing is imported."""
+    for extra, packages in _wanted(requires("skilleval") or ()).items():
+        found = {package: _installed(package) for package in packages}
+        is_there = all(found.values())
+        yield Check(
+            area="extra",
+            name=extra,
+            state=State.OK if is_there else State.MISSING,
+            found=", ".join(f"{package} {known or 'is not installed'}" for package, known in found.items()),
+            fix="" if is_there else f"pip install 'skilleval[{extra}]'",
+        )
+
+
+def _wanted(requirements: Iterable[str]) -> dict[str, list[str]]:
+    """Give the packages of each extra, as the metadata of skilleval names them."""
+    extras: dict[str, list[str]] = {}
+    for one in requirements:
+        if said := _OF_EXTRA.match(one):
+            extras.setdefault(said["extra"], []).append(said["package"])
+    return dict(sorted(extras.items()))
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def _keys() -> Iterator[Check]:

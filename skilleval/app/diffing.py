@@ -24,8 +24,10 @@ from skilleval.report.comparison import warnings
 from skilleval.report.diff_build import DiffFrames
 from skilleval.report.document import Report
 from skilleval.results.find import PREVIOUS, find_run, runs
+from skilleval.results.places import shown_place
 from skilleval.results.schema import SCORES, TRIALS
 from skilleval.results.store import read_manifest, scan_table
+from skilleval.sharding import is_shard
 
 COMPARED = ("consistency", "p50_ms", "p95_ms", "composite")
 """The metrics of a summary that no task has of its own: they are set side by side, and not tested."""
@@ -65,7 +67,7 @@ def read_sides(baseline: str, candidate: str, store: Path) -> tuple[Side, Side]:
 
 
 def earlier_run(folder: Path, store: Path) -> Path:
-    """Find the newest finished run that is older than a run and shares benchmark, a skill and a scorer with it.
+    """Find the newest whole run that ended, is older than a run and shares benchmark, a skill and a scorer with it.
 
     Raises:
         ResultsError: there is none.
@@ -75,7 +77,7 @@ def earlier_run(folder: Path, store: Path) -> Path:
     for other in reversed(stored[: stored.index(here)] if here in stored else stored):
         if other != here and _is_finished_and_alike(other, own):
             return other
-    msg = f"no earlier run of {own['benchmark']['id']} is stored below {store}"
+    msg = f"no earlier run of {own['benchmark']['id']} is stored below {shown_place(store)}"
     hint = "a finished one with a skill and a scorer in common; name the baseline, or the folder with --store"
     raise ResultsError(msg, hint=hint)
 
@@ -89,7 +91,7 @@ def _is_finished_and_alike(other: Path, own: Mapping[str, Any]) -> bool:
         said = read_manifest(other)
         is_finished = said.get("ended_at") is not None and not said.get("interrupted")
         is_alike = said["benchmark"]["id"] == own["benchmark"]["id"]
-        return is_finished and is_alike and all(_shared(said, own))
+        return is_finished and is_alike and not is_shard(said) and all(_shared(said, own))
     except (ResultsError, KeyError, TypeError):
         return False
 

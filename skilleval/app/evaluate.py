@@ -18,7 +18,7 @@ from skilleval.app.pushing import send
 from skilleval.app.recordings import FirstOf, awaiting_judge
 from skilleval.app.reuse import past_of, remember
 from skilleval.app.serial import SERIAL, measure_serially, unmeasured
-from skilleval.app.spending import judge_errors, spent
+from skilleval.app.spending import judge_errors, not_judged, spent
 from skilleval.app.stopping import until_stopped
 from skilleval.clock import Clock
 from skilleval.config.settings import ReportSettings, Settings
@@ -111,7 +111,7 @@ def carry_on(prepared: Prepared, run: OpenRun, *, observe: Observer, past: Past 
     if outcome.exit_code is ExitCode.BUDGET_SPENT:
         reason = prepared.models.meter.reason or ""
         log.warning("stopped early: %s", reason)
-        log.warning("%s %s=N, with more than that", run.way_on, reason.partition(":")[0])
+        log.warning("%s", run.more_than(reason.partition(":")[0]))
     elif outcome.exit_code is ExitCode.INTERRUPTED:
         log.warning("%s", run.way_on)
     return outcome
@@ -128,6 +128,7 @@ def _run_and_report(prepared: Prepared, run: OpenRun, observe: Observer, past: P
         before=run.before,
         statuses=trials_by_status(run.folder),
         n_judge_errors=judge_errors(run.folder),
+        n_not_judged=not_judged(run.folder),
         loads=loads(run.folder),
         ended_at=clock.utc() if journals or run.before is None else run.ended_at or last_end(run.folder),
         interrupted=interrupted or prepared.models.meter.has_stopped,

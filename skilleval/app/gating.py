@@ -28,6 +28,7 @@ from skilleval.errors import ConfigError, Problem
 from skilleval.report.gates import GateCheck
 from skilleval.report.standing import gate_rate
 from skilleval.report.value_rules import Kind, kind_of
+from skilleval.strict import percent_hint
 
 NO_BASELINE = "no baseline to compare with: name one with --baseline"
 NO_ROW = "no row of the run is meant by it"
@@ -108,7 +109,7 @@ def _check_limit(index: int, rule: Rule) -> None:
     if rule.relative or kind_of(rule.metric) is not Kind.SHARE or abs(rule.limit) <= 1:
         return
     key = f"[{index}].{'at_most' if rule.at_least is None else 'at_least'}"
-    hint = f"{rule.limit:g} % is {rule.limit / 100:g}"
+    hint = percent_hint(rule.limit)
     problem = Problem(where=WHERE, key=key, expected="a share, 0-1", found=f"{rule.limit:g}", hint=hint)
     raise ConfigError(f"{rule.metric} never reaches its limit", problems=(problem,))
 

@@ -121,6 +121,7 @@ def finished_manifest(  # noqa: PLR0913 - keywords: each is a fact of its own
     before: Mapping[str, Any] | None,
     statuses: Mapping[str, int],
     n_judge_errors: int,
+    n_not_judged: int,
     loads: Sequence[int],
     ended_at: datetime | None,
     interrupted: bool,
@@ -145,9 +146,15 @@ def finished_manifest(  # noqa: PLR0913 - keywords: each is a fact of its own
             "trials": sum(statuses.values()),
             "by_status": dict(statuses),
             "judge_errors": n_judge_errors,
+            "not_judged": n_not_judged,
         },
         "resumes": [*first["resumes"][:-1], *({**one, "ended_at": ended} for one in first["resumes"][-1:])],
     }
+
+
+def n_done(counts: Mapping[str, Any]) -> int:
+    """Count the trials that are done, by the counts of a manifest: those that only await their judge are not."""
+    return int(counts["trials"]) - int(counts.get("not_judged") or 0)
 
 
 def _concurrency(loads: Sequence[int]) -> dict[str, int]:

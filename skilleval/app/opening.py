@@ -28,7 +28,8 @@ log = logging.getLogger(__name__)
 class OpenRun:
     """A run that this process writes: its folder, its manifest so far, what is left to run, and its lock.
 
-    `before` is the manifest as it was found; null for a new run. `remark` is worth saying to the user.
+    `before` is the manifest as it was found; null for a new run. `remark` is worth saying to the user. `sweep` is the
+    folder of the sweep that the run is a job of.
     """
 
     folder: Path
@@ -37,6 +38,7 @@ class OpenRun:
     lock: RunLock
     before: Mapping[str, Any] | None = None
     remark: str = ""
+    sweep: Path | None = None
 
     @property
     def ended_at(self) -> datetime | None:
@@ -49,8 +51,15 @@ class OpenRun:
         """What to do after this run was stopped."""
         if self.manifest["plan_digest"] is None:
             return f"what is finished is kept in {self.folder}"
-        command = shlex.join(["skilleval", "eval", "--resume", str(self.folder)])
+        words = ["sweep", "resume", str(self.sweep)] if self.sweep else ["eval", "--resume", str(self.folder)]
+        command = shlex.join(["skilleval", *words])
         return f"finished trials are kept; go on with: {command}"
+
+    def more_than(self, setting: str) -> str:
+        """What to do after a budget ended this run: a sweep is gone on with as it was planned."""
+        if self.sweep is not None and self.manifest["plan_digest"] is not None:
+            return f"finished trials are kept; start a new sweep with {setting}=N, with more than that"
+        return f"{self.way_on} {setting}=N, with more than that"
 
     def __enter__(self) -> Self:
         return self
@@ -105,7 +114,9 @@ def _new(prepared: Prepared, command: str, clock: Clock, *, digest: str | None, 
     write_manifest(folder, manifest)
     log.info("run %s: %d trials, rows in %s", run_id, len(prepared.trials), folder)
     left = what_is_left(prepared.trials, {})
-    return OpenRun(folder=folder, manifest=manifest, left=left, lock=lock, remark=remark)
+    return OpenRun(
+        folder=folder, manifest=manifest, left=left, lock=lock, remark=remark, sweep=_sweep_of(prepared)
+    )
 
 
 def _reopened(prepared: Prepared, stored: StoredRun, command: str, clock: Clock) -> OpenRun:
@@ -122,4 +133,17 @@ def _reopened(prepared: Prepared, stored: StoredRun, command: str, clock: Clock)
         write_manifest(folder, manifest)
         on_failure.pop_all()
     remark = f"{folder}: {left}"
-    return OpenRun(folder=folder, manifest=manifest, left=left, lock=lock, before=before, remark=remark)
+    return OpenRun(
+        folder=folder,
+        manifest=manifest,
+        left=left,
+        lock=lock,
+        before=before,
+        remark=remark,
+        sweep=_sweep_of(prepared),
+    )
+
+
+def _sweep_of(prepared: Prepared) -> Path | None:
+    sweep = prepared.composed.sweep
+    return None if sweep is None else sweep.sweep_dir

@@ -35,7 +35,7 @@ from skilleval.domain.hashes import content_hash
 from skilleval.domain.skills import Skill
 from skilleval.domain.tasks import Benchmark
 from skilleval.domain.trials import Condition, Mode, Trial
-from skilleval.errors import AdapterError, UsageError
+from skilleval.errors import AdapterError, ConfigError
 from skilleval.plan import PlannedSkill, PlanOptions, build_trials, longest_duration_s, n_cells
 from skilleval.registry import part
 from skilleval.report import WRITERS
@@ -145,7 +145,7 @@ def prepare(composed: Composed, *, is_to_run: bool = True, builds: bool = True) 
         models=models,
         redactor=build_redactor(settings, skills),
         warnings=(
-            *_about_machine(settings, sandbox, plan, n_here=len(trials)),
+            *(_about_machine(settings, sandbox, plan, n_here=len(trials)) if is_to_run else ()),
             *_unguarded_servers(skills, settings, sandbox),
             *_about_skills(catalog, absent, entries),
             *unjudged_tasks(reading.benchmark, scorers),
@@ -210,11 +210,11 @@ def check_model(settings: Settings) -> None:
     """Check that there is a model for instruction skills.
 
     Raises:
-        UsageError: there is none.
+        ConfigError: there is none.
     """
     if wants_instructions(settings) and settings.model.kind == NONE:
         hint = "name one with --target MODEL (and --base-url), or choose model=openai or model=local"
-        raise UsageError("instruction skills are given to a model, and none is named", hint=hint)
+        raise ConfigError("instruction skills are given to a model, and none is named", hint=hint)
 
 
 def _check_all(
@@ -336,7 +336,7 @@ def _countable(options: PlanOptions, planned: Sequence[PlannedSkill], benchmark:
     n_trials = n_cells(planned, benchmark) * options.repeats
     if n_trials > _MAX_TRIALS:
         msg = f"{n_trials:,} trials are more than one run can hold ({_MAX_TRIALS:,})"
-        raise UsageError(msg, hint="lower runner.repeats, or split skills and tasks over several runs")
+        raise ConfigError(msg, hint="lower runner.repeats, or split skills and tasks over several runs")
     return options
 
 

@@ -91,7 +91,7 @@ def find_stored(reference: str, root: Path, *, to_write: bool) -> StoredRun:
     Raises:
         ResultsError: there is no such run, another process writes it, or a newer skilleval wrote it.
     """
-    folder = find_run(reference, root)
+    folder = find_run(reference, root, with_shards=True)
     lock = RunLock(folder, may_go_on=True) if to_write else None
     try:
         return StoredRun(folder=folder, manifest=read_manifest(folder), lock=lock)

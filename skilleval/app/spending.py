@@ -1,4 +1,4 @@
-"""What a run has spent so far, as its rows say: what a budget starts from when the run is gone on with."""
+"""What a run has spent and what its judges still owe, as its rows say."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from skilleval.domain.scores import NOT_JUDGED
 from skilleval.results.schema import JUDGEMENTS, SCORES, TRIALS, TRIES
 from skilleval.results.store import scan_table
 
@@ -29,3 +30,9 @@ def judge_errors(folder: Path) -> int:
     """Count the checks of a run that have no verdict because their judge failed."""
     failed = scan_table(folder, SCORES).filter(pl.col("failure_kind").is_not_null())
     return int(failed.select(pl.len()).collect().item())
+
+
+def not_judged(folder: Path) -> int:
+    """Count the trials of a run that still await their judge: the run ended before it was asked."""
+    waiting = scan_table(folder, SCORES).filter(pl.col("failure_kind") == NOT_JUDGED)
+    return int(waiting.select(pl.col("trial_id").n_unique()).collect().item())

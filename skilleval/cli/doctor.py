@@ -29,7 +29,7 @@ skilleval doctor --egress -c nightly.yaml
 )
 @common_options
 def doctor(common: Common, words: tuple[str, ...], *, egress: bool) -> None:
-    """Look at interpreters, engines, sandboxes, keys and folders, and say how to get what is missing.
+    """Look at interpreters, engines, sandboxes, extras, keys and folders, and say how to get what is missing.
 
     With --egress: list where the evaluation of these skills with these settings can send data, which fields, and
     which environment variables are read for it. Nothing is run and nothing is sent. Exit code 3 if something that

@@ -213,7 +213,7 @@ def next_step(outcome: Outcome) -> str | None:
     """Say how to get the report to look at, where it was not made."""
     if "html" in outcome.reports:
         return None
-    return f"skilleval report convert --input {outcome.folder} --format html"
+    return f"skilleval report convert --input {outcome.address or outcome.folder} --format html"
 
 
 def tell_paths(common: Common, outcome: Outcome, step: str | None = None) -> None:

@@ -99,7 +99,9 @@ def _with_judge_errors(summary: pl.DataFrame, arms: ArmFrames) -> pl.DataFrame:
 
 
 def _interruption(run: RunFacts) -> Interruption | None:
-    return Interruption(n_trials=run.n_trials, n_planned=run.n_planned) if run.interrupted else None
+    if not run.interrupted:
+        return None
+    return Interruption(n_trials=run.n_trials, n_planned=run.n_planned, n_not_judged=run.n_not_judged)
 
 
 def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -64,6 +64,7 @@ class Conclusion:
 class RunFacts:
     """What was run and when; times are UTC in ISO 8601. `n_trials` of `n_planned` trials were done.
 
+    `n_not_judged` more were called, but the run ended before their judge was asked; null where that was not counted.
     `latency` says how it was measured: `concurrent`, as the trials ran, or `serial`, one at a time in a second pass.
     `concurrency` holds the lowest and the highest one that trials had: sessions of a run may differ in it.
     """
@@ -78,6 +79,7 @@ class RunFacts:
     n_repeats: int | None = None
     n_trials: int | None = None
     n_planned: int | None = None
+    n_not_judged: int | None = None
     interrupted: bool = False
     latency: str = ""
     concurrency: tuple[int, ...] = ()

@@ -7,6 +7,7 @@ from typing import Any
 
 from skilleval.report.document import Provenance, Report, RunFacts, State
 from skilleval.report.numbers import count, counted
+from skilleval.report.phrases import unjudged
 from skilleval.report.text import json_text, one_line
 
 STATE_SHAPES = {
@@ -47,7 +48,8 @@ def _amount(run: RunFacts) -> str:
     tasks = counted(run.n_tasks, "task")
     planned = tasks if run.n_repeats is None else f"{tasks} × {counted(run.n_repeats, 'repeat')}"
     if run.interrupted and run.n_trials is not None and run.n_planned is not None:
-        return f"{planned} planned, {count(run.n_trials)} of {counted(run.n_planned, 'trial')} done"
+        done = f"{count(run.n_trials)} of {counted(run.n_planned, 'trial')} done"
+        return f"{planned} planned, {done}{unjudged(run.n_not_judged)}"
     return planned
 
 

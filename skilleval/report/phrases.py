@@ -99,3 +99,8 @@ def listed(named: Sequence[Named], say: Callable[[Named], str], of_many: str) ->
     if len(named) <= _NAMED:
         return [say(item) for item in named]
     return [f"{len(named)} {of_many}"]
+
+
+def unjudged(n: int | None) -> str:
+    """Say how many trials more await their judge, to be put behind those that are done; nothing where none does."""
+    return f", {count(n)} more not judged yet" if n else ""

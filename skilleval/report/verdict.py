@@ -19,6 +19,7 @@ from skilleval.report.phrases import (
     flaky_text,
     listed,
     perfect,
+    unjudged,
 )
 from skilleval.report.standing import (
     Doubt,
@@ -46,15 +47,20 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interruption:
-    """A run that was cut short after some of its trials; null where the numbers are not known."""
+    """A run that was cut short after some of its trials; null where the numbers are not known.
+
+    `n_not_judged` trials more have only their judge to wait for.
+    """
 
     n_trials: int | None = None
     n_planned: int | None = None
+    n_not_judged: int | None = None
 
     def __str__(self) -> str:
         if self.n_trials is None or self.n_planned is None:
             return "interrupted before the end"
-        return f"interrupted after {count(self.n_trials)} of {counted(self.n_planned, 'trial')}"
+        done = f"{count(self.n_trials)} of {counted(self.n_planned, 'trial')}"
+        return f"interrupted after {done}{unjudged(self.n_not_judged)}"
 
 
 def conclusion(

@@ -80,7 +80,7 @@ def test_the_time_of_all_cells_is_bounded(tmp_path: Path) -> None:
     """What runs longer is stopped."""
     start = time.monotonic()
     error = refusal(tmp_path, "import time\ntime.sleep(60)", timeout_s=1)
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 55
     assert "all cells together have 1 s" in str(error)
 
 
@@ -98,7 +98,7 @@ def test_ctrl_c_kills_the_kernel(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
         until(lambda: (tmp_path / "pid").is_file() and (tmp_path / "pid").read_text() != "")
         process.send_signal(signal.SIGINT)
-        said, _ = process.communicate(timeout=20)
+        said, _ = process.communicate(timeout=90)
     assert said == "stopped\n"
     assert is_gone(int((tmp_path / "pid").read_text()))
 
@@ -124,9 +124,9 @@ def is_zombie(pid: int) -> bool:
 
 
 def until(is_so: object) -> bool:
-    """Wait until something is so, at most 20 s."""
+    """Wait until something is so, at most a minute."""
     assert callable(is_so)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         if is_so():
             return True

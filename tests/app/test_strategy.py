@@ -66,6 +66,8 @@ def test_the_usual_front_needs_no_list(tmp_path: Path, text: str, names: list[st
         ("limits: {p95_ms: {most: 3}}", "limits.p95_ms.most", "known: max, min"),
         ("limits: {p95_ms: {}}", "limits.p95_ms", ""),
         ("limits: {p95_ms: {max: .nan}}", "limits.p95_ms.max", ""),
+        ("limits: {completion_rate: {min: 80}}", "limits.completion_rate.min", "80 % is 0.8"),
+        ("limits: {error_rate: {max: -0.1}}", "limits.error_rate.max", ""),
         ("pareto: [p95_ms]", "pareto", ""),
         ("pareto: [p95_ms, speeds]", "pareto[1]", "did you mean speed?"),
         ("sortBy: latency\nrank_by: p95_ms", "rank_by", ""),

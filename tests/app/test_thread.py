@@ -43,9 +43,9 @@ def test_a_stopper_ends_work_in_another_thread() -> None:
 
     thread = threading.Thread(target=in_thread)
     thread.start()
-    assert begun.wait(10)
+    assert begun.wait(60)
     stopper.stop()
-    thread.join(10)
+    thread.join(60)
     assert ended == ["tidied", "True"]
 
 
@@ -61,5 +61,5 @@ def test_a_stop_that_comes_early_is_not_lost() -> None:
 
     thread = threading.Thread(target=in_thread)
     thread.start()
-    thread.join(10)
+    thread.join(60)
     assert found == [True]

@@ -78,7 +78,7 @@ def run_script(folder: Path, environment: Mapping[str, str]) -> Run:
     def call(*arguments: str | Path) -> Done:
         command: Sequence[str] = [str(SCRIPT), *(str(one) for one in arguments)]
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
         )
         return _done(folder, done)
 

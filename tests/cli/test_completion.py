@@ -21,7 +21,7 @@ def offered(typed: str, folder: Path, environment: Mapping[str, str]) -> list[tu
         env={**environment, **asked},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=True,
     )
     pairs = (line.split(",", maxsplit=1) for line in done.stdout.splitlines())

@@ -135,7 +135,7 @@ def test_the_token_of_an_api_is_named_in_its_skills_and_read_from_the_environmen
         made = said("create", "--from-openapi", document, "--output-dir", folder / "skills", "--json")
         command = made.document["next"].split()[1:]
         refused = said(*command)
-        assert refused.code == 3
+        assert refused.code == 2
         assert "export SKILLEVAL_TEA_SHOP_KEY=" in refused.err
         assert shop.asked == []
         environment["SKILLEVAL_TEA_SHOP_KEY"] = shop.key

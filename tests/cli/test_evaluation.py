@@ -323,7 +323,7 @@ def test_es23_ctrl_c_ends_the_skills_keeps_what_is_done_and_exits_130(
     )
     wait_for_lines(folder, 4)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     document = json.loads(out)
@@ -333,36 +333,18 @@ def test_es23_ctrl_c_ends_the_skills_keeps_what_is_done_and_exits_130(
     assert processes_in(skill) == []
 
 
-def test_a_killed_run_can_still_be_read(
-    folder: Path, environment: dict[str, str], run: Run, replayed: Replayed
-) -> None:
+def test_a_killed_run_can_still_be_read(folder: Path, environment: dict[str, str], run: Run) -> None:
     """After SIGKILL the finished trials are in the journal, and the next reading command makes tables of them."""
-    arguments = replayed({"t1": RIGHT, "t2": RIGHT})
-    command = [str(SCRIPT), "eval", *arguments, "--runs", "200000", "--output-dir", "out"]
-    process = subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    wait_for_lines(folder, 1000)
+    write_slow_skill(folder, slow_from=4)
+    process = start_slow_run(folder, environment)
+    wait_for_lines(folder, 4)
     process.kill()
     process.wait(timeout=60)
     converted = run("report", "convert", "--input", "latest", "--store", "out", "--format", "json", "--json")
     assert converted.code == 0, converted.err
     report = json.loads((folder / converted.document["reports"]["json"]).read_text())
-    assert report["summary"][0]["n_trials"] >= 1000
+    assert report["summary"][0]["n_trials"] == 4
     assert report["summary"][0]["completion_rate"] == 1.0
-
-
-def test_es21_a_closed_stdout_ends_quietly(
-    folder: Path, environment: dict[str, str], replayed: Replayed
-) -> None:
-    """`skilleval … | head` gives no traceback."""
-    arguments = " ".join(replayed({"t1": RIGHT, "t2": RIGHT}))
-    done = subprocess.run(
-        ["bash", "-c", f"{SCRIPT} eval {arguments} --json | head -c 1"],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert "Traceback" not in done.stderr
-    assert "BrokenPipe" not in done.stderr
 
 
 def test_the_demo_shows_what_is_good_flaky_and_wrong(run_script: Run, folder: Path) -> None:
@@ -405,7 +387,16 @@ def write_slow_skill(folder: Path, *, slow_from: int) -> Path:
     return skill
 
 
-def wait_for_lines(folder: Path, n_lines: int, limit_s: float = 30.0) -> None:
+def start_slow_run(folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start to evaluate the slow skill, one trial at a time, into the folder `out`."""
+    places = ["--skills", "slow", "--tasks", "tasks.json", "--output-dir", "out"]
+    command = [str(SCRIPT), "eval", *places, "--concurrency", "1"]
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def wait_for_lines(folder: Path, n_lines: int, limit_s: float = 180.0) -> None:
     """Wait until the journal of the only run holds that many trials."""
     end = time.monotonic() + limit_s
     while time.monotonic() < end:

@@ -127,12 +127,12 @@ def test_a_killed_run_pays_for_no_call_twice(
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while not _paid(server, "judge") and time.monotonic() < end:
             time.sleep(0.02)
         time.sleep(0.1)
         process.kill()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
         time.sleep(0.6)  # calls that were under way end
         done = run("eval", "--resume", "latest", "--json")
     assert done.code == 0, done.err
@@ -305,6 +305,10 @@ def test_instruction_skills_need_a_model(run: Run) -> None:
     """Without one the error says how to name it, whichever way the skills were found."""
     bare = run("eval", "./skills")
     assert (bare.code, "--target MODEL" in bare.err) == (2, True)
+    for words in (("./skills",), ("./skills/greek",), ("./skills/greek/SKILL.md",)):
+        chosen = run("eval", *words, "model=local")
+        assert (chosen.code, "benchmark=evals" in chosen.err) == (2, True)
+        assert run("eval", *words, "model=local", "benchmark=evals", "--dry-run").code == 0
     named = run("eval", "./skills", "benchmark=evals")
     assert (named.code, "--target MODEL" in named.err) == (2, True)
 

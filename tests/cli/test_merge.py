@@ -30,6 +30,7 @@ def test_a_swept_plan_is_joined_by_the_id_of_its_sweep(run: Run, arguments: list
     """Shards are swept like any setting; what they leave open, the joined run decides."""
     swept = run("eval", "-m", *arguments, "plan.shards=2", "plan.shard=range(2)", "--exit-on-fail", "--json")
     assert swept.code == 0, swept.err
+    assert swept.document["next"] == f"skilleval merge {swept.document['sweep_dir']} --format html"
     joined = run("merge", swept.document["sweep_id"], "--json")
     assert joined.code == 1, joined.err
     assert joined.document["statuses"] == {"completed": 2}
@@ -47,9 +48,11 @@ def test_the_latest_shard_of_a_sweep_stands_for_all(run: Run, arguments: list[st
     assert len(joined.document["merged_from"]) == 2
 
 
-def test_what_is_missing_is_told_by_the_installed_script(run_script: Run, arguments: list[str]) -> None:
+def test_what_is_missing_is_told_by_the_installed_script(
+    run: Run, run_script: Run, arguments: list[str]
+) -> None:
     """A shard alone is no whole: exit 2, with what is missing and what to do."""
-    run_script("eval", *arguments, "plan.shards=2", "--output-dir", "out")
+    run("eval", *arguments, "plan.shards=2", "--output-dir", "out")
     refused = run_script("merge", "out")
     assert refused.code == 2
     assert "shard 1 of 2" in refused.err
@@ -79,7 +82,8 @@ def test_the_plan_is_printed_and_nothing_is_written(run: Run, arguments: list[st
     listed = list(csv.DictReader(io.StringIO(table.out)))
     assert not (folder / "outputs").exists()
     assert document["digest"] in text.out
-    assert "shards:     2 of 1, 1 trials" in text.out
+    assert "shards:     2 (the first is 0): shards 0-1 have 1 trial each\n" in text.out
+    assert text.err == ""  # nothing runs, so nothing is to be warned of
     assert [(row["task_id"], row["shard"]) for row in listed] == [
         (one["task_id"], str(one["shard"])) for one in document["trials"]
     ]
@@ -90,8 +94,25 @@ def test_the_plan_is_printed_and_nothing_is_written(run: Run, arguments: list[st
 
 
 @pytest.mark.parametrize(
+    ("n_shards", "said"),
+    [(1, None), (3, "shards 0-1 have 1 trial each, shard 2 has no trial"), (5, "shards 2-4 have none")],
+)
+def test_the_sizes_of_shards_are_told_in_words(
+    run: Run, arguments: list[str], n_shards: int, said: str | None
+) -> None:
+    """Which shard has how many trials; a plan in one piece has none to tell of."""
+    text = run("eval", *arguments, f"plan.shards={n_shards}", "--plan-only").out
+    assert "trials:     2 (" in text
+    assert ("shards:" not in text) if said is None else (said in text)
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
-    [(["--format", "html"], "not written as html"), (["--dry-run"], "--dry-run"), (["-m"], "--multirun")],
+    [
+        (["--format", "html"], "not written as html"),
+        (["--dry-run"], "leave one of them out"),
+        (["-m"], "leave -m out"),
+    ],
 )
 def test_a_plan_is_only_shown(run: Run, arguments: list[str], words: list[str], said: str) -> None:
     """What would run something, or has no form for a plan, is refused."""

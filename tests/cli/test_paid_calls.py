@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
 import pytest
-from cli.conftest import Done, Run
+from cli.conftest import SCRIPT, Done, Run
 from model_servers import ModelServer, model_server
 
 SKILL = """---
@@ -100,3 +103,51 @@ def test_a_spent_budget_is_why_nobody_was_judged_again(run: Run, server: ModelSe
     assert (stopped_by(again) or "").startswith("budget.tokens: ")
     assert f"stopped early: {stopped_by(again)}" in again.err
     assert "budget.tokens=N" in again.err
+
+
+def test_a_budget_that_is_spent_in_a_sweep_is_raised_in_a_new_one(run: Run, server: ModelServer) -> None:
+    """A sweep is gone on with as it was planned, so that going on would spend nothing and come to nothing more."""
+    short = ("--concurrency", "1", "--budget-tokens", "10")
+    swept = run(*arguments(server, "-m", *short, "runner.seed=1,2"))
+    assert (swept.code, [job["state"] for job in swept.document["runs"]]) == (5, ["failed", "failed"])
+    assert "start a new sweep with budget.tokens=N, with more than that" in swept.err
+    assert "resume" not in swept.err
+    assert "[1/2] runner.seed=1 failed, exit 5: " in swept.err
+    assert "job 0: runner.seed=1; job 1: runner.seed=2" in swept.document["remark"]
+    assert swept.document["next"].startswith("skilleval sweep report ")
+
+
+@pytest.mark.parametrize("swept", [(), ("-m", "runner.seed=1,2")])
+def test_what_awaits_its_judge_is_not_done(
+    run: Run, server: ModelServer, folder: Path, environment: Mapping[str, str], swept: tuple[str, ...]
+) -> None:
+    """Stopped while judges are asked: report, last line, going on and the status of a sweep say so."""
+    words = arguments(server, "--concurrency", "4", "--output-dir", "out", *swept, judge="fault-hang")
+    process = subprocess.Popen(
+        [str(SCRIPT), *words],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    end = time.monotonic() + 180
+    while _n_journalled(folder / "out") < len(CASES) and time.monotonic() < end:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=180)
+    assert process.returncode == 130, err
+    told = json.loads(out)
+    if swept:
+        said = run("sweep", "status", "latest", "--store", "out", "--json").document
+        assert (said["trials"]["done"], said["jobs"][0]["n_trials"]) == (0, 0)
+        return
+    assert told["verdict"].startswith("Interrupted after 0 of 4 trials, 4 more not judged yet")
+    shown = run("report", "show", "latest", "--store", "out", "--json").document["run"]
+    assert (shown["n_trials"], shown["n_not_judged"], shown["n_planned"]) == (0, 4, 4)
+    going_on = run("eval", "--resume", "latest", "--store", "out", "--dry-run")
+    assert "0 of 4 trials are kept" in going_on.out
+
+
+def _n_journalled(folder: Path) -> int:
+    return sum(len(path.read_bytes().splitlines()) for path in folder.rglob("journal-*.jsonl"))

@@ -70,6 +70,27 @@ def test_all_formats_of_a_json_report_are_those_that_need_no_rows(run: Run, repl
     assert (done.code, (done.folder / "e" / "report.ipynb").is_file()) == (0, True), done.err
 
 
+def test_a_template_needs_a_notebook(run: Run, replayed: Replayed) -> None:
+    """A template is refused, before anything is written, where none of the formats is a notebook."""
+    run("eval", *replayed({"t1": RIGHT}))
+    for command in (
+        ["report", "convert", "--input", "latest", "--format", "json", "--output", "new"],
+        ["diff", "latest", "latest", "--format", "json", "--output", "new.json"],
+    ):
+        done = run(*command, "--template", "run", "--templates", "mine")
+        assert done.code == 2
+        assert "--template: expected a notebook among the formats, found run" in done.err
+        assert "--templates: expected a notebook among the formats, found mine" in done.err
+        assert not list(done.folder.glob("new*"))
+    fine = run(
+        "report", "convert", "--input", "latest", "--format", "ipynb", "--template", "run", "--no-execute"
+    )
+    assert fine.code == 0, fine.err
+    report = next(fine.folder.rglob("report.json")).rename(fine.folder / "alone.json")
+    everything = run("report", "convert", "--input", report, "--format", "all", "--template", "run")
+    assert everything.code == 0, everything.err
+
+
 def test_formats_are_listed_as_they_are_registered(run: Run) -> None:
     """Every help text and the comment in the settings name exactly the formats there are."""
     for command, writers in (

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from cli.conftest import EXAMPLES, SCRIPT, Run
-from cli.test_evaluation import RIGHT, WRONG, processes_in, wait_for_lines, write_slow_skill
+from cli.test_evaluation import RIGHT, WRONG, processes_in, start_slow_run, wait_for_lines, write_slow_skill
 
 Replayed = Callable[[Mapping[str, Any]], list[str]]
 
@@ -33,23 +33,26 @@ def shell(folder: Path, environment: Mapping[str, str]) -> Shell:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
             check=False,
         )
 
     return call
 
 
-@pytest.mark.parametrize(("outcome", "code"), [(RIGHT, 0), (WRONG, 1)])
-@pytest.mark.parametrize("options", ["", "--json"])
+@pytest.mark.parametrize(
+    ("outcome", "rest", "code"),
+    [(RIGHT, "| true", 0), (WRONG, "--json | true", 1), (WRONG, "--json | head -c 1", 1)],
+)
 def test_es21_a_closed_stdout_leaves_the_exit_code_alone(
-    replayed: Replayed, shell: Shell, outcome: Mapping[str, Any], options: str, code: int
+    replayed: Replayed, shell: Shell, outcome: Mapping[str, Any], rest: str, code: int
 ) -> None:
-    """A reader who has left changes nothing about the verdict."""
+    """A reader who has left, at once or after a byte, changes nothing about the verdict and sees no traceback."""
     arguments = " ".join(replayed({"t1": outcome, "t2": outcome}))
-    done = shell(f"{SCRIPT} eval {arguments} --exit-on-fail {options} | true")
+    done = shell(f"{SCRIPT} eval {arguments} --exit-on-fail {rest}")
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
 
 
 @pytest.mark.parametrize("command", ["config list", "eval --skills x --cfg job"])
@@ -100,16 +103,11 @@ def test_es30_a_usage_error_is_a_document_too(run: Run, arguments: list[str]) ->
     assert done.document["exit_code"] == 2
 
 
-def test_a_killed_run_is_never_called_passed(
-    run: Run, folder: Path, environment: Mapping[str, str], replayed: Replayed
-) -> None:
+def test_a_killed_run_is_never_called_passed(run: Run, folder: Path, environment: Mapping[str, str]) -> None:
     """A run that never came to its end is interrupted, in its report and in the verdict."""
-    arguments = replayed({"t1": RIGHT, "t2": RIGHT})
-    command = [str(SCRIPT), "eval", *arguments, "--runs", "200000", "--output-dir", "out"]
-    process = subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    wait_for_lines(folder, 1000)
+    write_slow_skill(folder, slow_from=4)
+    process = start_slow_run(folder, environment)
+    wait_for_lines(folder, 4)
     live = run("report", "convert", "--input", "latest", "--store", "out")
     process.kill()
     process.wait(timeout=60)
@@ -118,7 +116,7 @@ def test_a_killed_run_is_never_called_passed(
     shown = run("report", "show", "latest", "--store", "out", "--json").document
     assert shown["run"]["interrupted"] is True
     assert shown["verdict"]["state"] != "passed"
-    assert shown["summary"][0]["n_trials"] >= 1000
+    assert shown["summary"][0]["n_trials"] == 4
 
 
 def test_readers_of_one_killed_run_do_not_collide(
@@ -126,7 +124,7 @@ def test_readers_of_one_killed_run_do_not_collide(
 ) -> None:
     """Three that make tables of the same journal at once all succeed, and no row is lost or doubled."""
     arguments = replayed({"t1": RIGHT, "t2": RIGHT})
-    command = [str(SCRIPT), "eval", *arguments, "--runs", "200000", "--output-dir", "out"]
+    command = [str(SCRIPT), "eval", *arguments, "--runs", "60000", "--output-dir", "out"]
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -142,7 +140,7 @@ def test_readers_of_one_killed_run_do_not_collide(
         for _ in range(3)
     ]
     for reader in readers:
-        _, err = reader.communicate(timeout=60)
+        _, err = reader.communicate(timeout=180)
         assert reader.returncode == 0, err
     assert (
         pl.scan_parquet(folder / "out" / "*" / "trials" / "*.parquet").select(pl.len()).collect().item()
@@ -157,13 +155,13 @@ def test_es23_impatient_signals_leave_no_skill_alive(folder: Path, environment: 
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while len(processes_in(skill)) < 3 and time.monotonic() < end:
         time.sleep(0.05)
     for _ in range(4):
         process.send_signal(signal.SIGINT)
         time.sleep(0.005)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert "skilleval eval --resume outputs" in err

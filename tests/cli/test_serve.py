@@ -37,9 +37,9 @@ def test_it_serves_until_ctrl_c_and_ends_quietly(tmp_path: Path, environment: Ma
     write_run(tmp_path / "runs", "nightly/one")
     with serving(tmp_path / "runs", environment) as (address, process):
         assert address.startswith("http://127.0.0.1:")
-        assert httpx.get(f"{address}runs.json", timeout=30).json()["runs"][0]["key"] == "nightly/one"
+        assert httpx.get(f"{address}runs.json", timeout=120).json()["runs"][0]["key"] == "nightly/one"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (0, "")
     assert err == f"serving the runs in {tmp_path / 'runs'}; Ctrl-C ends it\n"
 
@@ -54,10 +54,10 @@ def test_json_tells_the_address_and_nothing_else(tmp_path: Path, environment: Ma
         while lines[-1].rstrip() != "}":
             lines.append(process.stdout.readline())
         document = json.loads("".join(lines))
-        assert httpx.get(document["url"], timeout=30).status_code == 200
-        assert httpx.get(f"{document['url']}report?run=odd", timeout=30).status_code in {404, 500}
+        assert httpx.get(document["url"], timeout=120).status_code == 200
+        assert httpx.get(f"{document['url']}report?run=odd", timeout=120).status_code in {404, 500}
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert (out, "Traceback" in err) == ("", False)
 
 

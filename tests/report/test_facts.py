@@ -90,3 +90,8 @@ def test_a_run_that_was_cut_short_says_how_far_it_came() -> None:
     report = report_of(CALCULATOR, manifest=manifest)
     (said,) = (fact for fact in run_line(report.run) if "planned" in fact)
     assert said.endswith("planned, 115 of 200 trials done")
+    waiting = {"counts": manifest["counts"] | {"not_judged": 3}}
+    (said,) = (
+        fact for fact in run_line(report_of(CALCULATOR, manifest=manifest | waiting).run) if "planned" in fact
+    )
+    assert said.endswith("planned, 112 of 200 trials done, 3 more not judged yet")

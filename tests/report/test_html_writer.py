@@ -258,6 +258,14 @@ def test_hidden_characters_are_marked() -> None:
     assert "\x1b" not in page
 
 
+def test_the_whole_id_of_a_shortened_skill_can_be_read_in_its_row() -> None:
+    """A name that is cut in its middle says the whole id to the pointer; a whole name says nothing twice."""
+    long = f"{'a' * 50}<{'b' * 50}"
+    page = render(report_of(CALCULATOR | {"skill_id": long}, FLAKY))
+    assert f'<bdi class="skill" title="{"a" * 50}&lt;{"b" * 50}">' in page
+    assert page.count('<bdi class="skill" title=') == 1
+
+
 def test_a_long_reason_is_cut_in_the_list() -> None:
     """Of a reason the list shows 300 characters, the last of them an ellipsis."""
     page = render(report_of(WRONG, failures=[failure(WRONG, "t", reason="x" * 12_345)]))

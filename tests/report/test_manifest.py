@@ -55,6 +55,8 @@ def test_a_run_that_did_less_than_planned_was_interrupted() -> None:
     assert (facts.n_trials, facts.n_planned, facts.interrupted) == (7, 60, True)
     done = run_facts({"n_planned": 60, "counts": {"trials": 60}}, [row])
     assert (done.n_trials, done.interrupted) == (60, False)
+    waiting = run_facts({"n_planned": 60, "counts": {"trials": 60, "not_judged": 2}}, [row])
+    assert (waiting.n_trials, waiting.n_not_judged, waiting.interrupted) == (58, 2, True)
     assert run_facts({}, []).n_trials is None
 
 

@@ -279,6 +279,10 @@ def test_an_interrupted_run_has_not_passed() -> None:
     assert found.state is State.INCONCLUSIVE
     assert found.sentence.startswith("Interrupted after 7 of 60 trials; completion 1 ≥ 0.7 for 1 of 1 skills")
     assert concluded(WRONG, interruption=cut).state is State.FAILED
+    waiting = concluded(CALCULATOR, interruption=Interruption(n_trials=7, n_planned=60, n_not_judged=2))
+    assert waiting.sentence.startswith(
+        "Interrupted after 7 of 60 trials, 2 more not judged yet; completion 1"
+    )
     decided = concluded(CALCULATOR, decides=True, interruption=Interruption())
     assert decided.state is State.INCONCLUSIVE
     assert decided.sentence.startswith("Interrupted before the end; gate met so far: completion 1")
