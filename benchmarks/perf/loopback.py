@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -26,7 +28,9 @@ async def met(reader, writer):
             lines = head.lower().split(b"\\r\\n")
             length = next(int(line[15:]) for line in lines if line.startswith(b"content-length:"))
             given = json.loads(await reader.readexactly(length))["input"]
-            body = json.dumps({"result": given["a"] + given["b"]}).encode()
+            if "nap_s" in given:
+                await asyncio.sleep(given["nap_s"])
+            body = json.dumps({"result": given.get("a", 0) + given.get("b", 1)}).encode()
             writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\n"
                          b"Content-Length: %d\\r\\n\\r\\n" % len(body) + body)
     except asyncio.IncompleteReadError:
@@ -39,6 +43,17 @@ async def main():
 
 asyncio.run(main())
 """
+
+
+@contextmanager
+def http_server() -> Iterator[int]:
+    """Run the server, which adds `a` and `b`, after a nap where one is asked for; give its port."""
+    with subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield int(server.stdout.readline())
+        finally:
+            server.kill()
 
 
 def write_http_skill(folder: Path, port: int) -> Path:
@@ -74,17 +89,8 @@ async def bare_seconds(port: int, n_tasks: int) -> float:
 def rows(*, quick: bool) -> list[Row]:
     """Measure in turns and compare the best of each."""
     n_tasks, turns = (1000, 2) if quick else (5000, 3)
-    command = [sys.executable, "-c", SERVER]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server,
-    ):
-        try:
-            assert server.stdout is not None
-            port = int(server.stdout.readline())
-            ours, bare = _measured(Path(folder), port, n_tasks, turns)
-        finally:
-            server.kill()
+    with tempfile.TemporaryDirectory() as folder, http_server() as port:
+        ours, bare = _measured(Path(folder), port, n_tasks, turns)
     share = min(bare) / min(ours)
     row = Row(
         what=f"HTTP skill on loopback, {n_tasks:,} trials, concurrency {CONCURRENCY}",

@@ -20,29 +20,34 @@ import throughput
 import worker
 import writing
 
+PARTS = (
+    startup,
+    throughput,
+    writing,
+    spawn,
+    worker,
+    loopback,
+    judged,
+    containers,
+    analytics,
+    report_pages,
+    sweeps,
+    memory,
+)
+
 
 def main() -> None:
     """Print the table as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="reduced loops, for continuous integration")
-    quick = parser.parse_args().quick
+    parser.add_argument("--only", choices=[part.__name__ for part in PARTS], help="measure one part")
+    options = parser.parse_args()
     print("| what | measured | floor in the same run | ratio | goal | met |")
     print("|---|---|---|---|---|---|")
-    for part in (
-        startup,
-        throughput,
-        writing,
-        spawn,
-        worker,
-        loopback,
-        judged,
-        containers,
-        analytics,
-        report_pages,
-        sweeps,
-        memory,
-    ):
-        for row in part.rows(quick=quick):
+    for part in PARTS:
+        if options.only not in {None, part.__name__}:
+            continue
+        for row in part.rows(quick=options.quick):
             met = "yes" if row.met else "**no**"
             print(
                 f"| {row.what} | {row.value} | {row.floor} | {row.ratio:.2f} | {row.goal} | {met} |",

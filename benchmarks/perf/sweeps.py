@@ -3,11 +3,13 @@
 Everything is started as a user starts it, so that imports and the books of the sweep are part of the time. The floor
 is what somebody would run who has Hydra and not us: its own sweeper and launcher, which compose the whole of `conf/`
 with the same overrides for each job, and a task that does nothing. What Hydra alone cannot find lies in a copy of
-`conf/`: a file for each benchmark, and two empty settings files.
+`conf/`: a file for each benchmark, and two empty settings files. `python benchmarks/perf/sweeps.py --jobs N` measures
+one sweep of N jobs alone.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import shlex
@@ -201,3 +203,16 @@ def _spent(command: Sequence[str], folder: Path) -> Spent:
     if "--json" in command and json.loads(done.stdout)["by_state"].keys() != {"done"}:
         raise SystemExit(f"not every job is done: {done.stdout[-2000:]}")
     return Spent(took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def main() -> None:
+    """Print what a sweep of so many jobs takes, and its status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=1000, help="one-trial replay jobs")
+    with tempfile.TemporaryDirectory() as folder:
+        for row in _many(Path(folder), parser.parse_args().jobs):
+            print(f"{row.what}: {row.value}; {row.floor}; ratio {row.ratio:.2f}, goal {row.goal}")
+
+
+if __name__ == "__main__":
+    main()

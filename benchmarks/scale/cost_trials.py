@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import resource
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -41,7 +38,7 @@ class Driven:
 def measured_trials(*, quick: bool) -> dict[str, Estimate]:
     """Measure the CPU seconds of a trial; for programs also those of the program itself."""
     found: dict[str, Estimate] = {}
-    with tempfile.TemporaryDirectory() as folder, _http_server() as port:
+    with tempfile.TemporaryDirectory() as folder, loopback.http_server() as port:
         for name, driven in _ways(port).items():
             own, theirs = _chunks(Path(folder), name, driven, driven.n_quick if quick else driven.n_trials)
             found[f"trial, {name}"] = mean_of(own)
@@ -136,14 +133,3 @@ def _chat(root: Path, n_evals: int) -> list[float]:
             stamps = _stamps(part, settings)
     own, _ = _each(stamps)
     return own
-
-
-@contextmanager
-def _http_server() -> Iterator[int]:
-    command = [sys.executable, "-c", loopback.SERVER]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            yield int(server.stdout.readline())
-        finally:
-            server.kill()

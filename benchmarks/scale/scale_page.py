@@ -11,13 +11,11 @@ from cost_rows import CODECS
 from fits import Estimate
 from projection import (
     PLAN_TRIALS,
-    SHARD_TRIALS,
     SUMMARY_BYTES,
     TABLES,
     Costs,
     Projection,
     jobs_of,
-    overhead_s,
     projected,
     stored_bytes,
 )
@@ -218,37 +216,34 @@ def _limits(costs: Costs) -> Iterator[str]:
         )
     )
     n_jobs = jobs_of(SIZES[1], WORKERS[-1])
-    fastest = WORKLOADS[0]
+    shard = SIZES[1] // n_jobs
+    row_s = costs["summary of stored trials: each row"].value
     rows = [
-        ("the plan of one run", f"{SIZES[1] * plan / 1e9:,.0f} GB", f"{PLAN_TRIALS * plan / 1e9:.1f} GB"),
+        ("memory: the plan", _gigabytes(SIZES[1] * plan), f"{_gigabytes(PLAN_TRIALS * plan)} a plan"),
         (
-            "one summary of stored trials",
-            f"{SIZES[1] * joined / 1e9:,.0f} GB",
-            f"{SHARD_TRIALS * joined / 1e9:.2f} GB",
+            "memory: a summary of stored trials",
+            _gigabytes(SIZES[1] * joined),
+            f"{_gigabytes(shard * joined)} a shard",
         ),
         (
-            "one summary of outcomes",
-            f"{SIZES[1] * outcomes / 1e9:,.0f} GB",
-            f"{SHARD_TRIALS * outcomes / 1e9:.2f} GB",
+            "memory: a summary of outcomes",
+            _gigabytes(SIZES[1] * outcomes),
+            f"{_gigabytes(shard * outcomes)} a shard",
         ),
+        ("CPU time: reading all rows once", span(SIZES[1] * row_s), f"{span(shard * row_s)} a shard"),
         (
-            "reading all of it once",
-            span(SIZES[1] * costs["summary of stored trials: each row"].value) + " of one core",
-            span(SHARD_TRIALS * costs["summary of stored trials: each row"].value),
-        ),
-        (
-            f"summaries to join, {SUMMARY_BYTES / 1000:.0f} kB each (assumed)",
+            f"summaries to put together, {SUMMARY_BYTES / 1000:.0f} kB each (assumed)",
             "–",
             f"{n_jobs * SUMMARY_BYTES / 1e6:.0f} MB",
         ),
         ("files of Parquet", f"{len(TABLES)}", f"{n_jobs * len(TABLES):,}"),
-        (
-            f"the evaluating process, {fastest.name}",
-            f"{1 / overhead_s(fastest, costs):,.0f} trials/s a process",
-            f"× {WORKERS[-1]} workers",
-        ),
     ]
-    yield from _table(("10⁹ trials", "as one run", f"in {n_jobs:,} shards of {SHARD_TRIALS:,}"), rows)
+    heads = ("10⁹ trials", "in one run", f"in {SIZES[1] // PLAN_TRIALS:,} plans and {n_jobs:,} shards")
+    yield from _table(heads, rows)
+
+
+def _gigabytes(size: float) -> str:
+    return f"{_number(size / 1e9)} GB"
 
 
 def span(seconds: float) -> str:

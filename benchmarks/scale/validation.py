@@ -13,15 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from cost_trials import places
-from loopback import write_http_skill
+from loopback import http_server, write_http_skill
 from projection import Costs
 from simulation import Fleet, simulate
 from workload import write_benchmark, write_recording, write_skill
@@ -33,30 +32,6 @@ from skilleval.config.compose import compose_settings
 SHARDS, WORKERS, CONCURRENCY = 4, 2, 8
 REPEATS = 10
 MEAN_S = 0.25
-SERVER = """
-import asyncio, json
-
-async def met(reader, writer):
-    try:
-        while True:
-            head = await reader.readuntil(b"\\r\\n\\r\\n")
-            lines = head.lower().split(b"\\r\\n")
-            length = next(int(line[15:]) for line in lines if line.startswith(b"content-length:"))
-            given = json.loads(await reader.readexactly(length))["input"]
-            await asyncio.sleep(given["nap_s"])
-            body = json.dumps({"result": 1}).encode()
-            writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\n"
-                         b"Content-Length: %d\\r\\n\\r\\n" % len(body) + body)
-    except asyncio.IncompleteReadError:
-        writer.close()
-
-async def main():
-    server = await asyncio.start_server(met, "127.0.0.1", 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
-
-asyncio.run(main())
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +79,7 @@ def _working(root: Path, costs: Costs, n_trials: int) -> list[Check]:
 def _waiting(root: Path, costs: Costs, n_trials: int) -> list[Check]:
     """Ask a server that takes 250 ms on average, log-normal with a tail; each shard has eight slots."""
     naps = WORKLOADS[1].draw(n_trials, np.random.default_rng(3)) * MEAN_S / WORKLOADS[1].mean_s
-    with _server() as port:
+    with http_server() as port:
         settings = _http(root, port, naps.tolist())
         own, before, after = _job(costs, "http", n_trials)
         fleet = Fleet(
@@ -193,13 +168,3 @@ def _run(root: Path, settings: Sequence[str]) -> tuple[float, float, float]:
 def _children_s() -> float:
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
-
-
-@contextmanager
-def _server() -> Iterator[int]:
-    with subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout is not None
-            yield int(server.stdout.readline())
-        finally:
-            server.kill()
