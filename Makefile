@@ -36,7 +36,7 @@ sweep: setup ## sweep the examples in eight jobs, kill it in the middle, resume 
 	@VENV=$(VENV) scripts/sweep_demo.sh
 
 test: setup ## run the tests (needs only Python)
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 check: setup lint types spelling docs-current test ## everything that must pass before a change lands
 

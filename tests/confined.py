@@ -51,7 +51,7 @@ def run_confined(
         capture_output=True,
         stdin=subprocess.DEVNULL,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
     answers.close()

@@ -47,7 +47,7 @@ class ModelServer:
 
     def sent(self, method: str, path: str, body: bytes = b"", **headers: str) -> Reply:
         """Send one request on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             connection.request(
                 method, path, body, {name.replace("_", "-"): text for name, text in headers.items()}
@@ -85,4 +85,4 @@ def model_server(folder: Path, *arguments: str) -> Iterator[ModelServer]:
             yield ModelServer(port=int(url.split(":")[2].split("/")[0]), log=log)
         finally:
             process.terminate()
-            process.wait(timeout=10)
+            process.wait(timeout=120)

@@ -23,7 +23,7 @@ class Nap:
 
     def wait_for(self, n_sleepers: int) -> None:
         """Wait until so many sleep."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while len(self.sleepers()) < n_sleepers:
             assert time.monotonic() < deadline, "the program under test did not start its sleepers"
             time.sleep(0.01)

@@ -21,7 +21,7 @@ def served(root: Path, host: str = "127.0.0.1") -> Iterator[str]:
         yield made.address.removesuffix("/")
     finally:
         made.server.should_exit = True
-        thread.join(timeout=30)
+        thread.join(timeout=120)
         assert not thread.is_alive()
 
 
@@ -29,7 +29,7 @@ def raw(address: str, request: bytes) -> bytes:
     """Send bytes as they are; give all that comes back."""
     host, port = address.removeprefix("http://").rsplit(":", maxsplit=1)
     answer = b""
-    with socket.create_connection((host, int(port)), timeout=20) as connection, suppress(ConnectionError):
+    with socket.create_connection((host, int(port)), timeout=120) as connection, suppress(ConnectionError):
         connection.sendall(request)  # whoever has refused the beginning may not want the rest
         while more := connection.recv(65536):
             answer += more

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from stored_runs import TASKS, Runs, rewrite_manifest
+from written_runs import write_run
 
 import skilleval
 
@@ -105,6 +106,13 @@ def test_manifests_are_a_frame(runs: Runs) -> None:
     )
     assert isinstance(row["started_at"], datetime)
     assert found["started_at"].is_sorted()
+
+
+def test_a_shard_says_which_one_it_is(tmp_path: Path) -> None:
+    """So that parts of runs can be filtered out; a whole run has none."""
+    write_run(tmp_path, "20260101T000000Z-aa", plan={"shards": 1, "shard": 0})
+    write_run(tmp_path, "20260102T000000Z-bb", plan={"shards": 2, "shard": 1})
+    assert skilleval.scan_runs(tmp_path).collect()["shard"].to_list() == [None, 1]
 
 
 def test_a_folder_without_runs_is_empty_and_none_is_an_error(tmp_path: Path) -> None:

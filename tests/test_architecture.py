@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "adapters": FOUNDATION | {"sandboxes.base", "sandboxes.doors", "sandboxes.programs", "chat"},
     "scorers": FOUNDATION | {"sandboxes.base", "chat.base"},
     "runner": FOUNDATION | {"adapters.base"},
-    "results": FOUNDATION,
+    "results": FOUNDATION | {"sharding"},
     "analytics": FOUNDATION | {"results.schema"},
     "figures": {"errors"},
     "report": {"errors", "figures"},

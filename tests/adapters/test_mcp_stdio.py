@@ -59,7 +59,7 @@ def test_c32_a_server_that_never_shakes_hands_is_ended(tmp_path: Path, nap: Nap)
     (reply,) = replies_of(
         [mcp_call(tmp_path, entrypoint, timeout_s=case["timeoutMs"] / 1000)], start_timeout_ms=1500.0
     )
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 25
     assert (reply.status, reply.failure_kind) == (Status.TIMEOUT, "start_timeout")
     assert reply.message == (
         "the server did not finish the handshake within 1.5 s; it wrote to stdout: Welcome!"
@@ -93,20 +93,22 @@ def test_c32_a_server_that_does_not_leave_is_ended(ask: Ask, nap: Nap) -> None:
     began = time.monotonic()
     reply = ask(f"subprocess.Popen(['sleep', '{nap.seconds}']); say(id=id, result=text('1'))", before=deaf)
     assert reply.status is Status.COMPLETED
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 25
     assert nap.sleepers() == []
 
 
 def test_c32_a_server_that_had_its_time_is_told_nothing(ask: Ask, tmp_path: Path) -> None:
     """After a time-out it is ended at once: nothing of it goes on."""
-    reply = ask("time.sleep(0.9)", before=TIDIES_UP, timeout_s=0.3)
+    reply = ask("time.sleep(20)", before=TIDIES_UP, timeout_s=0.3)
     assert reply.status is Status.TIMEOUT
     assert not (tmp_path / "tidy").exists()
 
 
 def test_es08_the_limit_of_a_call_is_kept_and_the_start_is_no_part_of_it(ask: Ask) -> None:
-    """A tool that takes five seconds is given up after its limit, which the slow start has not eaten up."""
-    reply = ask("time.sleep(5)", before="time.sleep(0.5)", timeout_s=0.4)
+    """A tool that takes its time is given up after its limit, which the slow start has not eaten up."""
+    began = time.perf_counter()
+    reply = ask("time.sleep(25)", before="time.sleep(0.5)", timeout_s=0.4)
+    took_ms = (time.perf_counter() - began) * 1000
     assert (reply.status, reply.failure_kind, reply.message) == (
         Status.TIMEOUT,
         "timeout",
@@ -114,7 +116,8 @@ def test_es08_the_limit_of_a_call_is_kept_and_the_start_is_no_part_of_it(ask: As
     )
     assert reply.latency_ms is not None
     assert reply.spawn_ms is not None
-    assert 400 <= reply.latency_ms < 900
+    assert 400 <= reply.latency_ms <= took_ms - 500
+    assert took_ms < 25_000
     assert reply.spawn_ms >= 500
 
 
@@ -132,7 +135,7 @@ def test_a_server_that_does_not_read_cannot_hold_up_the_limit(ask: Ask) -> None:
     began = time.monotonic()
     reply = ask("pass", before=STOPS_READING, input={"a": "x" * 1_000_000}, timeout_s=0.5)
     assert (reply.status, reply.failure_kind) == (Status.TIMEOUT, "timeout")
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 25
 
 
 NOISE = r"""
@@ -403,7 +406,7 @@ def test_a_cancelled_call_leaves_no_server(tmp_path: Path, nap: Nap) -> None:
         assert task.cancelled()
 
     for entrypoint in (PYTHON, asleep):
-        asyncio.run(asyncio.wait_for(cancelled(entrypoint), timeout=20))
+        asyncio.run(asyncio.wait_for(cancelled(entrypoint), timeout=60))
         assert nap.sleepers() == []
 
 

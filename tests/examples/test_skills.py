@@ -38,7 +38,7 @@ def reply_to(skill: str, request: str, seed: int = 0) -> dict[str, Any]:
         env={**os.environ, "SKILLEVAL_SEED": str(seed), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         check=True,
-        timeout=20,
+        timeout=120,
     )
     reply: dict[str, Any] = json.loads(done.stdout)
     return reply

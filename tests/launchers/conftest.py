@@ -1,4 +1,8 @@
-"""A small sweep of four jobs, run through any launcher in a folder of its own."""
+"""A small sweep of four jobs, run through any launcher in a folder of its own.
+
+What starts processes of a launcher is the installed script; what is asked before and after is asked of the program
+that has been imported already.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from typing import Any
 
 import pytest
 from small_skills import write_skill
-from warm_program import SCRIPT
+from warm_program import SCRIPT, WarmProgram
 
 # Right on the tasks with an even number; it takes its time while the file `slow` is there.
 _PROGRAM = """import json, os, sys, time
@@ -32,14 +36,22 @@ class Project:
     """A folder with a skill and tasks, and the program to sweep over them."""
 
     folder: Path
+    warm: WarmProgram
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "XDG_CONFIG_HOME": str(self.folder / "xdg"), "NO_COLOR": "1"}
+
+    def ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run `skilleval` there where it starts no launcher."""
+        return self.warm.run(arguments, folder=self.folder, environment=self._environment)
 
     def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `skilleval` there."""
-        kept = {**os.environ, "XDG_CONFIG_HOME": str(self.folder / "xdg"), "NO_COLOR": "1"}
+        """Run the installed `skilleval` there."""
         return subprocess.run(
             [str(SCRIPT), *arguments],
             cwd=self.folder,
-            env=kept,
+            env=self._environment,
             capture_output=True,
             text=True,
             timeout=240,
@@ -48,7 +60,8 @@ class Project:
 
     def sweep(self, *overrides: str, grid: tuple[str, ...] = GRID) -> subprocess.CompletedProcess[str]:
         """Sweep over the grid; each job makes its own calls."""
-        return self.call(
+        run = self.call if any("launcher" in override for override in overrides) else self.ask
+        return run(
             "eval", "-m", "--skills", "skills", "--tasks", "tasks.json", "sandbox=none", "runner.cache=off",
             *grid, *overrides, "--json",
         )  # fmt: skip
@@ -60,7 +73,7 @@ class Project:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
+def project(tmp_path: Path, warm_program: WarmProgram) -> Project:
     """Give a project with one skill and eight tasks."""
     folder = tmp_path / "project"
     skill = write_skill(folder / "skills", "even")
@@ -76,7 +89,7 @@ def project(tmp_path: Path) -> Project:
         for number in range(N_TASKS)
     ]
     (folder / "tasks.json").write_text(json.dumps(tasks))
-    return Project(folder=folder)
+    return Project(folder=folder, warm=warm_program)
 
 
 def metrics(document: Any) -> list[Any]:

@@ -3,25 +3,27 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from launchers.conftest import N_TASKS, Project, same_as_basic
+from warm_program import SCRIPT
 
 JOBLIB = ("hydra/launcher=joblib_local", "hydra.launcher.n_jobs=2")
 
 
 def states(project: Project) -> list[str]:
     """Give the state of each job of the newest sweep."""
-    document: Any = json.loads(project.call("sweep", "status", "--json").stdout)
+    document: Any = json.loads(project.ask("sweep", "status", "--json").stdout)
     return [job["state"] for job in document["jobs"]]
 
 
 def kill_worker(project: Project) -> None:
     """Kill a worker that works in the project, as soon as its skill was called."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not project.calls():
         assert time.monotonic() < deadline, "no job began"
         time.sleep(0.05)
@@ -65,7 +67,7 @@ def test_shards_run_by_joblib_merge_to_the_run_in_one_piece(project: Project) ->
     swept = project.sweep(*JOBLIB, grid=("plan.shards=4", "plan.shard=range(4)"))
     assert swept.returncode == 0, swept.stderr
     place = json.loads(swept.stdout)["sweep_dir"]
-    merged = json.loads(project.call("merge", place, "--json").stdout)
+    merged = json.loads(project.ask("merge", place, "--json").stdout)
     whole = json.loads(project.sweep(grid=("runner.repeats=1",)).stdout)["runs"][0]
     keys = ("skill_id", "scorer", "completion_rate", "ci_low", "ci_high", "n_graded")
     assert [[row[key] for key in keys] for row in merged["summary"]] == [
@@ -83,3 +85,35 @@ def test_jobs_in_other_processes_log_as_asked(project: Project) -> None:
     assert (swept.returncode, swept.stderr) == (0, "")
     events = [json.loads(line) for line in (project.folder / "events.jsonl").read_text().splitlines()]
     assert len({event["run_id"] for event in events if "run_id" in event}) == 2
+
+
+def test_a_stop_ends_jobs_in_other_processes_as_interrupted(project: Project) -> None:
+    """A Ctrl-C reaches all processes: exit 130, and no job is said to have broken or never to have ended."""
+    slow = project.folder / "slow"
+    slow.touch()
+    command = (
+        *("eval", "-m", "--skills", "skills", "--tasks", "tasks.json", "sandbox=none", "runner.cache=off"),
+        *("runner.seed=range(4)", *JOBLIB, "--json"),
+    )
+    with subprocess.Popen(
+        [str(SCRIPT), *command],
+        cwd=project.folder,
+        env={**os.environ, "XDG_CONFIG_HOME": str(project.folder / "xdg"), "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        restore_signals=True,
+    ) as running:
+        deadline = time.monotonic() + 180
+        while not project.calls():
+            assert time.monotonic() < deadline, "no job began"
+            time.sleep(0.05)
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=120)
+    slow.unlink()
+    assert (running.returncode, "Traceback" in err) == (130, False), err
+    document = json.loads(out)
+    assert {(job["exit_code"], job["state"]) for job in document["runs"]} == {(130, "interrupted")}
+    assert set(states(project)) == {"interrupted", "pending"}
+    assert document["next"].startswith("skilleval sweep resume ")

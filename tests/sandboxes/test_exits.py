@@ -25,7 +25,7 @@ def test_an_exit_is_noticed_with_and_without_a_descriptor(by_descriptor: bool) -
         watch = ExitWatch(program, over.set, descriptor=descriptor)
         watch.start()
         early = over.is_set()
-        await asyncio.wait_for(over.wait(), 5)
+        await asyncio.wait_for(over.wait(), 60)
         watch.close()
         return not early and has_ended(program) and program.wait() == 0
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from free_ports import free_port
+
 from skilleval.sandboxes import inside
 
 _ANSWERING = """
@@ -45,7 +47,7 @@ def _joined(
 
 
 def _connected(path: Path) -> socket.socket:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         door = socket.socket(socket.AF_UNIX)
         try:
@@ -55,7 +57,7 @@ def _connected(path: Path) -> socket.socket:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         else:
-            door.settimeout(20)
+            door.settimeout(60)
             return door
 
 
@@ -64,15 +66,9 @@ def _is_running(pid: str) -> bool:
     return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def test_a_port_of_the_program_is_reached_through_the_socket(tmp_path: Path) -> None:
     """Each connection to the socket becomes one to the port, there and back."""
-    port, path = _free_port(), tmp_path / "socket"
+    port, path = free_port(), tmp_path / "socket"
     with _joined({"exposes": [port, str(path)]}, sys.executable, "-c", _ANSWERING, str(port)) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
@@ -84,7 +80,7 @@ def test_a_port_of_the_program_is_reached_through_the_socket(tmp_path: Path) -> 
 
 def test_a_socket_that_is_handed_over_is_listened_at(tmp_path: Path) -> None:
     """Where the relay inherits a bound socket, nobody inside needs to see its path."""
-    port, path = _free_port(), tmp_path / "socket"
+    port, path = free_port(), tmp_path / "socket"
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(str(path))
         joints = {"exposes": [port, door.fileno()]}
@@ -100,7 +96,7 @@ def test_a_socket_that_is_handed_over_is_listened_at(tmp_path: Path) -> None:
 def test_before_the_program_listens_a_connection_is_closed(tmp_path: Path) -> None:
     """Who comes too early is not left waiting."""
     path = tmp_path / "socket"
-    with _joined({"exposes": [_free_port(), str(path)]}, "sleep", "20"), _connected(path) as door:
+    with _joined({"exposes": [free_port(), str(path)]}, "sleep", "20"), _connected(path) as door:
         assert door.recv(1) == b""
 
 
@@ -122,15 +118,15 @@ def test_the_proxy_of_the_program_is_the_socket(tmp_path: Path) -> None:
 
 def test_the_program_keeps_its_exit_code_and_its_pipes(tmp_path: Path) -> None:
     """The relay holds none of its outputs: they end with the program."""
-    joints = {"exposes": [_free_port(), str(tmp_path / "socket")]}
+    joints = {"exposes": [free_port(), str(tmp_path / "socket")]}
     with _joined(joints, "sh", "-c", "echo out; echo err >&2; exit 7") as process:
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
     assert (out, err, process.returncode) == (b"out\n", b"err\n", 7)
 
 
 def _child(pid: int) -> str:
     """Give the only child of a process, as soon as there is one."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not (children := Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -140,12 +136,12 @@ def _child(pid: int) -> str:
 
 def test_the_relay_ends_with_the_program(tmp_path: Path) -> None:
     """Nothing is left behind, however the program ends."""
-    with _joined({"exposes": [_free_port(), str(tmp_path / "socket")]}, "sleep", "20") as process:
+    with _joined({"exposes": [free_port(), str(tmp_path / "socket")]}, "sleep", "20") as process:
         _connected(tmp_path / "socket").close()
         relay = _child(process.pid)
         process.kill()
         process.wait()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while _is_running(relay):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -153,7 +149,7 @@ def test_the_relay_ends_with_the_program(tmp_path: Path) -> None:
 
 def test_a_program_that_is_not_there_is_said(tmp_path: Path) -> None:
     """As by a shell: one line and 127."""
-    with _joined({"exposes": [_free_port(), str(tmp_path / "socket")]}, "surely-no-such-program") as process:
-        _, err = process.communicate(timeout=20)
+    with _joined({"exposes": [free_port(), str(tmp_path / "socket")]}, "surely-no-such-program") as process:
+        _, err = process.communicate(timeout=120)
     assert err == b"surely-no-such-program: No such file or directory\n"
     assert process.returncode == inside.NOT_FOUND

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from free_ports import free_port
 
 from skilleval.errors import AdapterError
 from skilleval.sandboxes.base import Command, Completed, Exposure
@@ -31,7 +32,7 @@ while True:
 _CLIENT = """
 import sys, urllib.error, urllib.request
 try:
-    print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())
+    print(urllib.request.urlopen(sys.argv[1], timeout=120).read().decode())
 except urllib.error.HTTPError as error:
     print(error.code, error.read().decode())
 """
@@ -44,12 +45,6 @@ def _sandbox(**changes: Any) -> ProcessSandbox:
 def _command(folder: Path, *argv: str, **changes: Any) -> Command:
     values: dict[str, Any] = {"env": {}, "stdin": b"", "timeout_s": 30.0, "max_output_bytes": 100_000}
     return Command(argv=argv, folder=folder, **(values | changes))
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 async def _answer(ask: Callable[[], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]) -> bytes:
@@ -70,7 +65,7 @@ async def _web(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 @pytest.mark.hostile
 def test_a_server_without_network_is_reached_at_its_socket_only(tmp_path: Path) -> None:
     """Its port is a port of its own network, so that nobody else on this machine meets it."""
-    port, doors = _free_port(), tmp_path / "doors"
+    port, doors = free_port(), tmp_path / "doors"
     doors.mkdir()
     exposure = Exposure(port=port, socket=doors / "1")
 
@@ -112,7 +107,7 @@ def test_a_server_never_sees_the_folder_of_its_socket(tmp_path: Path) -> None:
     async def seen() -> bytes:
         sandbox = _sandbox()
         argv = (sys.executable, "-c", _LOOKING, str(doors))
-        exposure = Exposure(port=_free_port(), socket=doors / "1")
+        exposure = Exposure(port=free_port(), socket=doors / "1")
         done = await sandbox.run(_command(skill, *argv, exposes=exposure))
         await sandbox.aclose()
         return done.stdout + done.stderr
@@ -122,7 +117,7 @@ def test_a_server_never_sees_the_folder_of_its_socket(tmp_path: Path) -> None:
 
 def test_a_socket_that_cannot_be_made_is_the_sandboxs_failure(tmp_path: Path) -> None:
     """The program is not started, and not blamed."""
-    exposure = Exposure(port=_free_port(), socket=tmp_path / "absent" / "1")
+    exposure = Exposure(port=free_port(), socket=tmp_path / "absent" / "1")
 
     async def opened() -> object:
         sandbox = _sandbox(mechanism="fallback")
@@ -137,7 +132,7 @@ def test_a_socket_that_cannot_be_made_is_the_sandboxs_failure(tmp_path: Path) ->
 
 def test_without_bubblewrap_a_server_listens_on_this_machine(tmp_path: Path) -> None:
     """There is no network but ours; the sandbox says so, and only servers get it."""
-    port = _free_port()
+    port = free_port()
 
     async def asked() -> bytes:
         sandbox = _sandbox(mechanism="fallback")

@@ -24,7 +24,7 @@ def _run(limits: dict[str, int], *program: str, entrances: tuple[Path, ...] = ()
     try:
         words = entering(entrances, limits, complaints=writing)
         done = subprocess.run(
-            (*words, *program), pass_fds=(writing,), capture_output=True, text=True, timeout=30, check=False
+            (*words, *program), pass_fds=(writing,), capture_output=True, text=True, timeout=120, check=False
         )
     finally:
         os.close(writing)

@@ -106,7 +106,7 @@ def test_c30_endless_output_is_cut_at_the_cap_in_bounded_memory(run: Run) -> Non
     grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb
     assert (completed.output_limit, completed.timed_out, len(completed.stdout)) == (True, False, cap)
     assert cap < completed.stdout_bytes < 10 * cap
-    assert grown_kb < 20_000
+    assert grown_kb < 100_000
 
 
 @pytest.mark.parametrize(("n_bytes", "overflows"), [(99_999, False), (100_000, False), (100_001, True)])

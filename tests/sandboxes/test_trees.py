@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 from naps import Nap
 
@@ -15,21 +16,25 @@ from skilleval.sandboxes.trees import Tree
 Make = Callable[..., Command]
 
 NAMELESS = "env -i setsid sleep {nap} >/dev/null 2>&1 </dev/null &"
+UNTIL_TOLD = "while [ ! -e told ]; do sleep 0.02; done"
 
 
 def _started(argv: list[str], *, start_new_session: bool) -> subprocess.Popen[bytes]:
     return subprocess.Popen(argv, start_new_session=start_new_session)
 
 
-def test_the_end_of_a_trial_spares_the_helpers_of_another(sandbox: NoSandbox, make: Make, nap: Nap) -> None:
+def test_the_end_of_a_trial_spares_the_helpers_of_another(
+    sandbox: NoSandbox, make: Make, nap: Nap, tmp_path: Path
+) -> None:
     """A helper that has left its trial's session carries the trial's token and lives as long as the trial."""
 
     async def seen_after_the_other_ended() -> int:
-        script = f"(setsid sleep {nap.seconds} &); sleep 10 </dev/null"
-        trial = asyncio.create_task(sandbox.run(make("sh", "-c", script, timeout_s=1.0)))
-        await asyncio.sleep(0.2)
+        script = f"(setsid sleep {nap.seconds} &); {UNTIL_TOLD}"
+        trial = asyncio.create_task(sandbox.run(make("sh", "-c", script)))
+        await asyncio.to_thread(nap.wait_for, 1)
         await sandbox.run(make("sh", "-c", "(setsid sleep 20 &); exit 0"))
         n_seen = len([pid for pid in nap.sleepers() if pid in read_own_children()])
+        (tmp_path / "told").touch()
         await trial
         return n_seen
 
@@ -38,17 +43,18 @@ def test_the_end_of_a_trial_spares_the_helpers_of_another(sandbox: NoSandbox, ma
 
 
 def test_a_nameless_orphan_ends_with_the_last_trial_it_can_belong_to(
-    sandbox: NoSandbox, make: Make, nap: Nap
+    sandbox: NoSandbox, make: Make, nap: Nap, tmp_path: Path
 ) -> None:
     """Where nothing tells whose an orphan is, no trial takes it from another, and the last one ends it."""
 
     async def orphans() -> tuple[int, int]:
-        owner = make("sh", "-c", f"{NAMELESS.format(nap=nap.seconds)} sleep 10", timeout_s=0.8)
+        owner = make("sh", "-c", f"{NAMELESS.format(nap=nap.seconds)} {UNTIL_TOLD}")
         trial = asyncio.create_task(sandbox.run(owner))
-        await asyncio.sleep(0.2)
+        await asyncio.to_thread(nap.wait_for, 1)
         other = make("sh", "-c", f"({NAMELESS.format(nap=nap.seconds)}); sleep 0.1")
         await sandbox.run(other)
         n_meanwhile = len(nap.sleepers())
+        (tmp_path / "told").touch()
         await trial
         return n_meanwhile, len(nap.sleepers())
 

@@ -16,7 +16,7 @@ from skilleval.domain.scores import Verdict
 from skilleval.scorers.base import MISSING, Finding, ScoringRecord
 from skilleval.scorers.files import FilesOptions, FilesScorer
 
-SCORER = FilesScorer(FilesOptions(max_file_bytes=1000, timeout_ms=200.0))
+SCORER = FilesScorer(FilesOptions(max_file_bytes=1000, timeout_ms=20_000.0))
 TEXT = "Total: 12\n"
 VALUE = {"rows": [{"sum": 12.0}], "ok": True}
 P, F, U = Verdict.PASSED, Verdict.FAILED, Verdict.UNGRADED
@@ -109,7 +109,10 @@ def test_a_misspelt_rule_is_told_the_right_one() -> None:
 def test_limits_of_size_and_time_leave_a_check_ungraded() -> None:
     """A file beyond `max_file_bytes` is not read, and a pattern without end is given up."""
     assert "more than 1000 are not read" in one("x" * 1001, path=RESPONSE, contains="x").reason
-    assert "took longer than 200 ms" in one("a" * 60 + "!", path=RESPONSE, matches="^(a|aa)+$").reason
+    hurried = FilesScorer(FilesOptions(max_file_bytes=1000, timeout_ms=200.0))
+    endless = attempt("a" * 60 + "!", {"path": RESPONSE, "matches": "^(a|aa)+$"})
+    (given_up,) = asyncio.run(hurried.findings(endless))
+    assert "took longer than 200 ms" in given_up.reason
 
 
 def test_inputs_and_tool_calls_are_files_too(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from skilleval.domain.tasks import Evaluator
 from skilleval.scorers.base import MISSING, Finding
 from skilleval.scorers.regex import RegexOptions, RegexScorer
 
-REGEX = RegexScorer(RegexOptions(case_sensitive=True, multiline=False, dotall=False, timeout_ms=1000.0))
+REGEX = RegexScorer(RegexOptions(case_sensitive=True, multiline=False, dotall=False, timeout_ms=20_000.0))
 ENDLESS = "^(a|aa)+$"
 TEXT_WITHOUT_END = "a" * 60 + "!"
 
@@ -105,16 +105,18 @@ def test_a_pattern_that_does_not_compile_is_ungraded(pattern: str, output: Any) 
 def test_a_pattern_without_end_is_ungraded_in_time() -> None:
     """Catastrophic backtracking ends at the limit, with pattern and limit in the reason."""
     started = time.monotonic()
-    one = finding(TEXT_WITHOUT_END, {"patterns": [ENDLESS]})
+    one = finding(TEXT_WITHOUT_END, {"patterns": [ENDLESS]}, timeout_ms=200)
     assert one.verdict is Verdict.UNGRADED
-    assert one.reason == f"the pattern '{ENDLESS}' took longer than 1000 ms"
+    assert one.reason == f"the pattern '{ENDLESS}' took longer than 200 ms"
     assert time.monotonic() - started < 30
 
 
 def test_all_patterns_of_a_task_share_the_limit() -> None:
-    """Twenty endless patterns take no longer than one."""
+    """Hundreds of endless patterns take no longer than one."""
     started = time.monotonic()
-    assert finding(TEXT_WITHOUT_END, {"patterns": [ENDLESS] * 20}).verdict is Verdict.UNGRADED
+    assert (
+        finding(TEXT_WITHOUT_END, {"patterns": [ENDLESS] * 300}, timeout_ms=200).verdict is Verdict.UNGRADED
+    )
     assert time.monotonic() - started < 30
 
 
@@ -125,7 +127,8 @@ def test_a_task_may_give_its_own_limit() -> None:
 
 def test_a_slow_search_holds_up_nobody() -> None:
     """While a pattern backtracks, the event loop goes on."""
-    seen = record(TEXT_WITHOUT_END, expected={"patterns": [ENDLESS]})
+    limited = Evaluator(kind="regex", options={"timeout_ms": 500})
+    seen = record(TEXT_WITHOUT_END, expected={"patterns": [ENDLESS]}, evaluator=limited)
 
     async def beats() -> int:
         judging, count = asyncio.create_task(REGEX.findings(seen)), 0

@@ -108,7 +108,7 @@ def test_a_script_has_a_time_limit(tmp_path: Path) -> None:
     (one,) = asyncio.run(SCORER.findings(seen))
     assert (one.verdict, one.failure_kind) == (U, "judge_error")
     assert "longer than 300 ms" in one.reason
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 50
 
 
 def test_checks_of_a_script_are_findings_of_their_own(judge: Judge) -> None:

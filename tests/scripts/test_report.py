@@ -6,7 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+
+import pytest
+from warm_program import WarmProgram
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "report.sh"
 _SETTINGS = """
@@ -28,16 +32,25 @@ def project(folder: Path) -> None:
     (folder / "skilleval.yaml").write_text(_SETTINGS)
 
 
-def report(folder: Path, second: int) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def environment(tmp_path: Path, warm_program: WarmProgram) -> dict[str, str]:
+    """Give variables of a virtual environment whose program has been imported already."""
+    venv = tmp_path / "venv" / "bin"
+    venv.mkdir(parents=True)
+    (venv / "skilleval").symlink_to(warm_program.bin_folder() / "skilleval")
+    (venv / "python").symlink_to(sys.executable)
+    return {**os.environ, "VENV": str(venv.parent), "XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+
+
+def report(folder: Path, environment: Mapping[str, str], second: int) -> subprocess.CompletedProcess[str]:
     """Record what the skill says to its second task, and run the script."""
     lines = [json.dumps({"task_id": name, "output": value}) for name, value in (("t1", 1), ("t2", second))]
     (folder / "recorded.jsonl").write_text("\n".join(lines) + "\n")
-    places = {"VENV": str(Path(sys.executable).parents[1]), "XDG_CONFIG_HOME": str(folder / "xdg")}
     settings = ["adapter=replay", "adapter.path=recorded.jsonl", "scorer=exact", "sandbox=none"]
     return subprocess.run(
         ["bash", str(SCRIPT), *settings],
         cwd=folder,
-        env={**os.environ, **places, "REPORT_DIR": "ci"},
+        env={**environment, "REPORT_DIR": "ci"},
         capture_output=True,
         text=True,
         timeout=300,
@@ -45,23 +58,25 @@ def report(folder: Path, second: int) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_make_report_is_a_verdict_and_three_files(tmp_path: Path) -> None:
+def test_make_report_is_a_verdict_and_three_files(tmp_path: Path, environment: dict[str, str]) -> None:
     """The first run has nothing to compare with and passes; a task that broke since then is exit code 1."""
     project(tmp_path)
-    first = report(tmp_path, 1)
+    first = report(tmp_path, environment, 1)
     assert first.returncode == 0, first.stderr
     assert "no baseline: no earlier run of " in first.stdout
-    second = report(tmp_path, 2)
+    second = report(tmp_path, environment, 2)
     assert second.returncode == 1, second.stderr
     assert "regression of completion_rate ≤ 0" in second.stdout
     files = sorted(path.name for path in (tmp_path / "ci").iterdir())
     assert files == ["junit.xml", "report.html", "summary.md"]
 
 
-def test_make_report_ends_with_the_error_of_a_run_that_cannot_start(tmp_path: Path) -> None:
+def test_make_report_ends_with_the_error_of_a_run_that_cannot_start(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
     """Without a run there is no gate: the exit code is that of the evaluation."""
     project(tmp_path)
     (tmp_path / "tasks.json").unlink()
-    done = report(tmp_path, 1)
+    done = report(tmp_path, environment, 1)
     assert done.returncode == 2
     assert "tasks.json" in done.stderr
