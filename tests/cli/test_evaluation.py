@@ -60,7 +60,8 @@ def test_the_manifest_tells_all_that_is_needed_to_rebuild(run: Run) -> None:
     assert manifest["config"]["runner"]["seed"] == manifest["seeds"]["runner"] == 7
     assert "runner.seed=7" in manifest["overrides"]
     assert manifest["command"].startswith("skilleval eval ")
-    assert manifest["counts"] == {"trials": 20, "by_status": {"completed": 20}, "judge_errors": 0}
+    counts = {"trials": 20, "by_status": {"completed": 20}, "judge_errors": 0, "not_judged": 0}
+    assert manifest["counts"] == counts
     assert manifest["started_at"] < manifest["ended_at"]
     assert {len(one["digest"]) for one in (*manifest["skills"], manifest["benchmark"])} == {64}
     assert {"python", "skilleval", "polars", "hydra-core"} <= manifest["versions"].keys()
