@@ -57,29 +57,35 @@ def open_page(chromium: Any, address: str) -> Iterator[Any]:
         visit.page.context.close()
 
 
+def follow(control: Any) -> None:
+    """Click a link or a button, and wait for the page it leads to: the old one may still be there after a click."""
+    with control.page.expect_navigation():
+        control.click()
+
+
 def test_runs_are_searched_filtered_and_ordered(open_page: Any) -> None:
     """A word, a choice and a click on a header each do what they say, without any script."""
     page = open_page(java_script_enabled=False)
     assert page.locator("tbody tr").count() == 3
     page.fill("input[name=q]", "recorded")
-    page.click("button:has-text('Show')")
+    follow(page.locator("button:has-text('Show')"))
     assert page.locator("tbody tr").count() == 2
     assert "2 of 3 runs" in page.locator("[role=status]").inner_text()
-    page.click("thead a:has-text('started')")
+    follow(page.locator("thead a:has-text('started')"))
     assert page.locator("th[aria-sort=ascending]").count() == 1
     first = page.locator("tbody th a").first.inner_text()
-    page.click("thead a:has-text('started')")
+    follow(page.locator("thead a:has-text('started')"))
     assert page.locator("tbody th a").last.inner_text() == first
-    page.click("a:has-text('all runs')")
+    follow(page.locator("a:has-text('all runs')"))
     page.select_option("select[name=benchmark]", label="custom")
-    page.click("button:has-text('Show')")
+    follow(page.locator("button:has-text('Show')"))
     assert page.locator("tbody tr").count() == 2
 
 
 def test_a_report_opens_and_its_scripts_run(open_page: Any) -> None:
     """The policy of the server lets the scripts of a report run, which sort its table and draw its figures."""
     page = open_page("/?q=recorded")
-    page.locator("tbody th a").first.click()
+    follow(page.locator("tbody th a").first)
     page.wait_for_selector("h1")
     for figure in page.query_selector_all("[data-spec]"):
         figure.wait_for_selector("svg", timeout=20_000)
@@ -109,16 +115,16 @@ def test_two_runs_are_chosen_and_compared(open_page: Any) -> None:
     page = open_page("/?q=recorded&sort=started")
     page.locator("input[name=a]").first.check()
     page.locator("input[name=b]").last.check()
-    page.click("button:has-text('Compare')")
+    follow(page.locator("button:has-text('Compare')"))
     assert "improved" in page.locator(".verdict").inner_text() or "inconclusive" in page.content()
 
 
 def test_a_course_is_drawn(open_page: Any) -> None:
     """Each run is a mark with its interval, and a link."""
     page = open_page("/?q=recorded")
-    page.click("a:has-text('Completion over time')")
+    follow(page.locator("a:has-text('Completion over time')"))
     assert page.locator("svg circle").count() == 2
-    page.locator("tbody th a").first.click()
+    follow(page.locator("tbody th a").first)
     assert "/report?run=" in page.url
 
 
@@ -152,7 +158,7 @@ def test_axe_finds_nothing_serious_in_a_served_report_and_comparison(open_page: 
     link = page.locator("tbody th a").first.get_attribute("href")
     page.locator("input[name=a]").first.check()
     page.locator("input[name=b]").last.check()
-    page.click("button:has-text('Compare')")
+    follow(page.locator("button:has-text('Compare')"))
     page.wait_for_selector(".verdict")
     assert grave(page) == []
     assert grave(open_page(link)) == []
