@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skilleval.app.analyse import analyse, graded_scores, last_end, loads, trials_by_status
+from skilleval.app.collecting import sparing
 from skilleval.app.manifest import finished_manifest
 from skilleval.app.notebooks import NotebookOptions, write_notebook
 from skilleval.app.opening import OpenRun, open_run
@@ -119,7 +120,8 @@ def carry_on(prepared: Prepared, run: OpenRun, *, observe: Observer, past: Past 
 
 def _run_and_report(prepared: Prepared, run: OpenRun, observe: Observer, past: Past | None) -> Outcome:
     clock = Clock()
-    interrupted, journals = _run(prepared, run, clock, observe, past)
+    with sparing():
+        interrupted, journals = _run(prepared, run, clock, observe, past)
     compact(run.folder, write_ms=journals[-1].write_ms if journals else None, lock=run.lock)
     run.lock.check()
     manifest = finished_manifest(
