@@ -133,7 +133,17 @@ def test_c57_a_torn_last_line_is_dropped_with_a_warning(tmp_path: Path, tail: by
 
 
 @pytest.mark.parametrize(
-    "damage", [b'{"trial": {"tri', b"[1]", b"\x00\x00", b"\xff", b'{"trial":{"trial_id":"\xff"}}']
+    "damage",
+    [
+        b'{"trial": {"tri',
+        b"[1]",
+        b"null",
+        b"{}",
+        b'{"trial": {}}',
+        b"\x00\x00",
+        b"\xff",
+        b'{"trial":{"trial_id":"\xff"}}',
+    ],
 )
 def test_damage_inside_a_journal_is_an_error(tmp_path: Path, damage: bytes) -> None:
     """A broken line that is not the last is never passed over in silence; it is named, and the file is kept."""

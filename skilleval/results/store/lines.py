@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from skilleval.errors import ResultsError
@@ -67,19 +68,25 @@ def _table(chunk: bytes, block_bytes: int) -> pa.Table:
         io.BytesIO(chunk), read_options=pj.ReadOptions(block_size=block_bytes), parse_options=options
     )
     lines.validate(full=True)  # bytes that are no UTF-8 get this far
+    if pc.struct_field(lines["trial"], "trial_id").null_count:  # `null` counts as an object without keys
+        msg = "a line names no trial"
+        raise pa.ArrowInvalid(msg)
     return lines
 
 
 def _broken_line(chunk: bytes) -> int | None:
-    """Give the number of the first line that is no JSON object; null where all are."""
-    for number, line in enumerate(chunk.splitlines(), start=1):
-        try:
-            value = json.loads(line)
-        except ValueError:
-            return number
-        if not isinstance(value, dict):
+    """Give the number of the first line that is no JSON object of a trial; null where all are."""
+    for number, line in enumerate(chunk.split(b"\n"), start=1):
+        if line.strip() and not _names_a_trial(line):
             return number
     return None
+
+
+def _names_a_trial(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line)["trial"]["trial_id"], str)
+    except (ValueError, TypeError, LookupError):
+        return False
 
 
 def _line_schema() -> pa.Schema:
