@@ -23,6 +23,7 @@ class Uncounted:
     texts: list[str] = field(default_factory=list)
     _shards: dict[str, Path] = field(default_factory=dict)
     _joined: set[str] = field(default_factory=set)
+    _in_counted: set[str] = field(default_factory=set)
 
     def add(self, folder: Path, why: object) -> None:
         """Keep why a run does not count."""
@@ -33,19 +34,28 @@ class Uncounted:
         if is_shard(manifest):
             self._shards[str(manifest.get("run_id"))] = folder
             return True
-        sources = manifest.get("merged_from") or ()
-        self._joined |= {str(one.get("run_id")) for one in sources if isinstance(one, Mapping)}
+        self._joined |= _sources(manifest)
         return False
 
+    def note_counted(self, manifest: Mapping[str, Any]) -> None:
+        """Keep what a run that counts was joined from; one that was cut short takes the place of nothing."""
+        self._in_counted |= _sources(manifest)
+
     def is_joined(self, manifest: Mapping[str, Any]) -> bool:
-        """Say whether another run was joined from this one, so that it would count twice."""
-        return str(manifest.get("run_id")) in self._joined
+        """Say whether another run that counts was joined from this one, so that it would count twice."""
+        return str(manifest.get("run_id")) in self._in_counted
 
     def notices(self) -> tuple[str, ...]:
         """Give everything that is worth saying, when all that was wanted is read."""
         alone = [folder for run_id, folder in self._shards.items() if run_id not in self._joined]
         told = [f"{left_out(len(alone))}; {joining(alone[-1])}"] if alone else []
         return (*self.texts, *told)
+
+
+def _sources(manifest: Mapping[str, Any]) -> set[str]:
+    """Give the ids of the runs that a run was joined from."""
+    sources = manifest.get("merged_from") or ()
+    return {str(one.get("run_id")) for one in sources if isinstance(one, Mapping)}
 
 
 def finished_runs(folders: Iterable[Path], fits: Fits, uncounted: Uncounted) -> Iterator[Path]:
@@ -61,4 +71,5 @@ def finished_runs(folders: Iterable[Path], fits: Fits, uncounted: Uncounted) -> 
         if manifest.get("ended_at") is None or manifest.get("interrupted"):
             uncounted.add(folder, "the run did not come to its end")
             continue
+        uncounted.note_counted(manifest)
         yield folder

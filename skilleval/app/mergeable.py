@@ -198,6 +198,9 @@ def check_some(runs: Sequence[Stored]) -> None:
     """
     if not runs:
         raise UsageError("there is no run to join", hint="name runs, a sweep, or a folder that holds shards")
+    if len(runs) == 1 and not is_shard(runs[0].manifest):
+        msg = f"{shown_place(runs[0].folder)} is a whole run: there is nothing to join it with"
+        raise UsageError(msg, hint="name two runs or more, a sweep, or a folder that holds shards")
     by_shard: dict[int, list[Path]] = {}
     for run in runs:
         if is_shard(run.manifest):

@@ -80,7 +80,8 @@ def check_kernel(options: NotebookOptions, lacking: Sequence[str] | None = None)
     """
     names = missing() if lacking is None else lacking
     if options.execute and names:
-        hint = "install it: pip install 'skilleval[notebook]'; or leave notebooks unexecuted: report.execute=false"
+        unexecuted = "leave notebooks unexecuted: report.execute=false where a run is made, else --no-execute"
+        hint = f"install it: pip install 'skilleval[notebook]'; or {unexecuted}"
         msg = f"a notebook cannot be executed without {' and '.join(names)}"
         raise NotebookError(msg, hint=hint)
 

@@ -257,9 +257,12 @@ def _apart(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def _stored(store: Path, wanted: Wanted, uncounted: Uncounted) -> Iterator[Stored]:
-    """Give the finished runs with this skill and benchmark, oldest first."""
-    for folder in finished_runs(runs(store), lambda manifest: _fits(manifest, wanted), uncounted):
+    """Give the finished runs with this skill and benchmark, oldest first; joined runs in place of their parts."""
+    found = tuple(finished_runs(runs(store), lambda manifest: _fits(manifest, wanted), uncounted))
+    for folder in found:
         try:
+            if uncounted.is_joined(read_manifest(folder)):
+                continue
             yield stored(folder)
         except ResultsError as error:
             uncounted.add(folder, error)

@@ -74,6 +74,8 @@ def status(common: Common, reference: str, store: str) -> None:
 
 
 def _cells(job: Mapping[str, Any]) -> list[str]:
+    from skilleval.report.text import joined_lines
+
     settings = " ".join(f"{key}={value}" for key, value in job["settings"].items())
     done = "–" if job["n_trials"] is None else str(job["n_trials"])
     planned = "–" if job["n_planned"] is None else str(job["n_planned"])
@@ -84,7 +86,7 @@ def _cells(job: Mapping[str, Any]) -> list[str]:
         settings or "–",
         f"{done}/{planned}",
         code,
-        job["error"] or job["verdict"] or "–",
+        joined_lines(job["error"] or job["verdict"] or "–"),
     ]
 
 

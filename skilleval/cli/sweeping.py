@@ -32,6 +32,7 @@ from skilleval.cli.watching import LogOptions, configure_logging
 from skilleval.config.compose import Again, Composed, Grid, SweepJob, quote, run_hydra
 from skilleval.domain.hashes import content_hash
 from skilleval.outcome import ExitCode
+from skilleval.report.text import joined_lines
 from skilleval.results.places import local_place
 from skilleval.results.store import read_manifest
 from skilleval.results.sweeps import FAILED, REFUSED
@@ -63,14 +64,8 @@ class AnnouncedLedger(StoredLedger):
             _screen(self.log_options)
             reason = outcome.get("error") or outcome.get("verdict") or "no reason given"
             log.warning(
-                "%s failed, exit %s: %s", _title(job), outcome["exit_code"], _in_one_line(str(reason))
+                "%s failed, exit %s: %s", _title(job), outcome["exit_code"], joined_lines(str(reason))
             )
-
-
-def _in_one_line(reason: str) -> str:
-    """Put a message and the problems below it into one line."""
-    message, *problems = [line.strip() for line in reason.splitlines() if line.strip()] or [reason]
-    return ": ".join(part for part in (message, "; ".join(problems)) if part)
 
 
 def _swept(grid: Grid) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -18,6 +18,7 @@ _NOTHING = "nothing"
 _PATTERN = "String should match pattern"
 _NAME = "a name of letters, digits, `.`, `_` and `-` that begins with none of `.` and `-`"
 _MAPPING = "a mapping"
+_VALUE = "a value"
 
 
 def in_plain_words(
@@ -32,6 +33,15 @@ def in_plain_words(
     found = problem.found if value is _ABSENT or expected == "a known key" else shown(value)
     hint = _elsewhere(problem, model) or problem.hint or _scorer_hint(problem, value)
     return replace(problem, expected=expected, found=found, hint=hint)
+
+
+def completing(problems: Iterable[Problem], groups: Collection[str]) -> str:
+    """Say how an option of one's own takes over what it leaves out; "" where no setting of a group is missing."""
+    for one in problems:
+        group, _, name = one.key.partition(".")
+        if name and group in groups and one.expected == _VALUE and one.found == _NOTHING:
+            return f"a file of your own in conf/{group}/ takes over the rest of an option with `defaults: [OPTION]`"
+    return ""
 
 
 def _elsewhere(problem: Problem, model: type[BaseModel]) -> str:
@@ -66,7 +76,7 @@ def _choosing(group: str, value: str | list[str]) -> str:
 
 def _expected(problem: Problem, model: type[BaseModel]) -> str:
     expected = problem.expected
-    if expected == _MAPPING or (problem.found == _NOTHING and expected == "a value"):
+    if expected == _MAPPING or (problem.found == _NOTHING and expected == _VALUE):
         return _keys_expected(model, problem.key) or expected
     return _NAME if expected.startswith(_PATTERN) else expected
 

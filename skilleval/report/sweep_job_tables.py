@@ -6,8 +6,13 @@ from skilleval.report.diff_phrases import value_text
 from skilleval.report.numbers import DASH, count, duration, interval, money, rate
 from skilleval.report.sweep_document import PREFIX, SweepReport, Values, text_of
 from skilleval.report.sweep_phrases import metric_label
+from skilleval.report.text import joined_lines
 from skilleval.report.text_table import TextTable, text_table
 
+_LACKING = (
+    "Their cells are missing in all comparisons. “skilleval sweep resume” runs them, and only them; "
+    "refused ones come to the same end."
+)
 _SUMMED = ("n_trials", "n_reused", "cost_usd", "tokens", "duration_ms")
 
 
@@ -19,7 +24,7 @@ def lacking_table(report: SweepReport) -> TextTable | None:
             *_settings(job, report),
             str(job["state"]),
             _plain(job["exit_code"]),
-            str(job["reason"] or DASH),
+            joined_lines(str(job["reason"] or DASH)),
         )
         for job in report.jobs
         if not job["counts"]
@@ -27,7 +32,7 @@ def lacking_table(report: SweepReport) -> TextTable | None:
     return text_table(
         "lacking",
         title="Jobs without a result that counts",
-        note="Their cells are missing in all comparisons. `skilleval sweep resume` runs them, and only them.",
+        note=_LACKING,
         header=("job", *report.varied, "state", "exit code", "reason"),
         rows=rows,
         texts={*range(1, 2 + len(report.varied)), 3 + len(report.varied)},
@@ -47,7 +52,7 @@ def jobs_table(report: SweepReport) -> TextTable | None:
             money(job["cost_usd"]),
             count(job["tokens"]),
             duration(job["duration_ms"]),
-            str(job["reason"] or job["verdict"] or DASH),
+            joined_lines(str(job["reason"] or job["verdict"] or DASH)),
         )
         for job in report.jobs
     ]

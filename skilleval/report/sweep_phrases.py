@@ -85,12 +85,13 @@ def best_sentence(best: Sequence[Values], names: tuple[str, ...]) -> str:
     if len(known) < len(best) or best[0]["p_best"] is None:
         return "best settings: not known, because the combinations share fewer than two graded tasks"
     rivals = sum(bool(row["in_best_set"]) for row in best) - 1
-    sure = f"{percent(best[0]['p_best'])} sure"
+    chance = percent(best[0]["p_best"])
     named = settings_text(best[0], names)
-    if rivals == len(best) - 1:
-        return f"no best settings: none of the {len(best)} combinations is told from {named} ({sure})"
+    if rivals == len(best) - 1:  # a share of resamples is no proof, so nothing is called sure here
+        first = f"first in {chance} of resamples"
+        return f"no best settings: none of the {len(best)} combinations is told from {named} ({first})"
     told = f"; {counted(rivals, 'other')} not told from it" if rivals else ""
-    return f"best: {named} ({sure}{told})"
+    return f"best: {named} ({chance} sure{told})"
 
 
 def percent(share: float) -> str:

@@ -52,6 +52,12 @@ def one_line(text: str, *, limit: int | None = None) -> str:
     return line if limit is None or len(line) <= limit else line[: limit - 1] + "…"
 
 
+def joined_lines(text: str) -> str:
+    """Put a message and the problems below it into one line, e.g. `1 setting cannot be used: runner.seed: …`."""
+    message, *problems = [line.strip() for line in text.split("\n") if line.strip()] or [text]
+    return ": ".join(part for part in (message, "; ".join(problems)) if part)
+
+
 def block(text: str) -> str:
     """Give a text of several lines in which every hidden character but tab and line feed is spelled out."""
     return _spelled(pieces(text, keep=LAYOUT))

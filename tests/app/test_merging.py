@@ -140,6 +140,12 @@ def test_runs_of_other_skills_are_joined(workload: Workload, ready: Prepare, tmp
     assert (manifest["n_planned"], manifest["plan"]) == (28, None)
 
 
+def test_one_whole_run_is_not_joined(workload: Workload, ready: Prepare) -> None:
+    """A copy of a run under another id would count as a second run."""
+    with pytest.raises(UsageError, match="is a whole run: there is nothing to join it with"):
+        ready(_run(workload))
+
+
 def test_a_trial_in_two_runs_is_refused(workload: Workload, ready: Prepare) -> None:
     """The trials are named, with the runs that hold them; nothing is written."""
     one, two = _run(workload), _run(workload)

@@ -103,3 +103,15 @@ def test_without_runs_there_is_no_history(tmp_path: Path) -> None:
     """An empty folder is an error that says what to do."""
     with pytest.raises(ResultsError, match="no run is stored below"):
         timeline(tmp_path, Wanted())
+
+
+@pytest.mark.parametrize("cut_short", [False, True])
+def test_what_was_merged_into_another_run_counts_once(tmp_path: Path, cut_short: bool) -> None:
+    """A joined run stands for its parts, unless it does not count itself: then they do."""
+    made = Runs(tmp_path)
+    parts, joined = (made.run(), made.run()), made.run()
+    sources = [{"run_id": part.name} for part in parts]
+    rewrite_manifest(joined, merged_from=sources, interrupted=cut_short)
+    line = only(timeline(made.store, Wanted()).lines)
+    expected = {part.name for part in parts} if cut_short else {joined.name}
+    assert {point["run_id"] for point in line.points} == expected

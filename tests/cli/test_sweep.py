@@ -85,6 +85,7 @@ def test_a_job_that_fails_is_told_at_once_and_not_advised_to_go_on(run: Run, rep
     )
     assert told < swept.err.index("[2/2] runner.repeats=1: ")
     status = run("sweep", "status")
+    assert "1 setting cannot be used: command line: " in status.out
     for text in (swept.out, status.out):
         assert "2 jobs: 1 done, 1 refused; " in text
         assert "start a new sweep with other values (job 0: runner.repeats=x)" in text

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from skilleval.config.settings import GateSettings, RunnerSettings, Settings
-from skilleval.config.wording import in_plain_words
+from skilleval.config.wording import completing, in_plain_words
 from skilleval.errors import ConfigError, Problem
 
 _GROUPS = {"runner", "scorer", "experiment"}
@@ -91,3 +91,13 @@ def test_a_key_in_the_wrong_place_is_told_where_it_belongs(
 ) -> None:
     """Its own name in another place means more than a name that looks alike."""
     assert _said(values, key).hint == hint
+
+
+def test_an_option_that_leaves_settings_out_is_told_how_to_take_them_over() -> None:
+    """Who writes an option of a group with half of its keys reads once where the other half comes from."""
+    with pytest.raises(ConfigError) as caught:
+        Settings.parse({"runner": {"repeats": 3}}, where="config")
+    hint = completing(caught.value.problems, _GROUPS)
+    assert hint.startswith("a file of your own in conf/runner/")
+    assert "defaults: [OPTION]" in hint
+    assert completing(caught.value.problems, set()) == ""

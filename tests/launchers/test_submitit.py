@@ -64,7 +64,9 @@ def test_a_job_that_is_queued_again_in_its_middle_ends_with_every_trial_once(pro
         slurm("scontrol", "requeue", job)
         until(lambda: job in queued("PENDING"))
         slow.unlink()
-        time.sleep(3)  # Slurm takes back the job's credential by the second, and would refuse one of the same second
+        time.sleep(
+            3
+        )  # Slurm takes back the job's credential by the second, and would refuse one of the same second
         slurm("scontrol", "update", f"JobId={job}", "StartTime=now")  # Slurm itself lets two minutes pass
         swept = running.result()
     assert swept.returncode == 0, swept.stderr

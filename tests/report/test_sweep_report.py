@@ -181,7 +181,7 @@ def test_the_best_is_not_called_best_where_nothing_is_told_from_it() -> None:
     level = {**BEST, "setting.model": "a", "p_best": 0.22, "is_best": False}
     first = {**BEST, "setting.model": "b"}
     assert best_sentence([first, level], ("model",)) == (
-        "no best settings: none of the 2 combinations is told from model=b (78 % sure)"
+        "no best settings: none of the 2 combinations is told from model=b (first in 78 % of resamples)"
     )
     worse = {**level, "in_best_set": False}
     assert (

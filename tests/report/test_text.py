@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from reports import HOSTILE
 
 from skilleval.report.numbers import THIN_SPACE, count
-from skilleval.report.text import LAYOUT, block, is_hidden, json_text, one_line, pieces, script_json
+from skilleval.report.text import (
+    LAYOUT,
+    block,
+    is_hidden,
+    joined_lines,
+    json_text,
+    one_line,
+    pieces,
+    script_json,
+)
 
 
 @pytest.mark.parametrize(
@@ -87,3 +96,16 @@ def test_the_thin_space_of_our_own_numbers_is_plain() -> None:
     """The one at which no line ends stands in every number above 999, and is not spelled out."""
     assert not is_hidden(THIN_SPACE)
     assert one_line(count(1930)) == "1\u202f930"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("1 setting cannot be used\n  a: no\n  b: no", "1 setting cannot be used: a: no; b: no"),
+        ("one line", "one line"),
+        ("", ""),
+    ],
+)
+def test_a_message_and_its_problems_become_one_line(text: str, line: str) -> None:
+    """A reason of several lines stands in a cell of a table without a mark of a line feed."""
+    assert joined_lines(text) == line

@@ -19,7 +19,7 @@ from skilleval.config.compose.session import Sources, loader_of, read_sources
 from skilleval.config.request import Request
 from skilleval.config.settings import PARTS, SCORERS, Settings
 from skilleval.config.trees import at, covers, is_open, leaves, siblings
-from skilleval.config.wording import in_plain_words
+from skilleval.config.wording import completing, in_plain_words
 from skilleval.errors import ConfigError, Problem
 from skilleval.strict import nearest
 
@@ -223,7 +223,8 @@ def _settings(values: Mapping[str, Any], sources: Sources) -> Settings:
     except ConfigError as error:
         groups = sources.request.groups
         problems = tuple(in_plain_words(one, Settings, values, groups) for one in error.problems)
-        raise located(ConfigError(error.message, problems=problems), sources) from None
+        hint = completing(error.problems, groups)
+        raise located(ConfigError(error.message, problems=problems, hint=hint), sources) from None
 
 
 def _refuse_unknown_options(values: Mapping[str, Any], sources: Sources) -> None:
