@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from skilleval.adapters.base import close_all
@@ -15,6 +16,7 @@ from skilleval.chat.pricing import PriceTable
 from skilleval.clock import Clock
 from skilleval.config.settings import PartSettings, PricingSettings, Settings
 from skilleval.domain.hashes import content_hash
+from skilleval.errors import SetupError
 from skilleval.registry import part
 from skilleval.scorers.llm_judge import Judges
 
@@ -32,6 +34,8 @@ class Models:
     second_judge: ChatModel | None
     meter: Meter
     prices: PriceTable
+    judge_section: str = "judge"
+    """Where the settings of the judge stand: those of one that is the subject's are in `model`."""
 
     @property
     def asked(self) -> tuple[ChatModel, ...]:
@@ -50,18 +54,41 @@ class Models:
         Raises:
             SkillevalError: something is missing.
         """
-        for one in self.asked:
-            one.check()
+        if self.subject is not None:
+            self.subject.check()
+        self.check_judges()
 
     def check_judges(self) -> None:
-        """Check the judges alone, where no skill is called."""
-        for one in (self.judge, self.second_judge):
+        """Check the judges alone, where no skill is called.
+
+        Raises:
+            SkillevalError: something is missing.
+        """
+        for section, one in ((self.judge_section, self.judge), ("second_judge", self.second_judge)):
             if one is not None:
-                one.check()
+                with _told_of(section):
+                    one.check()
 
     async def aclose(self) -> None:
         """Give back connections."""
         await close_all(self.asked)
+
+
+@contextmanager
+def _told_of(section: str) -> Iterator[None]:
+    """Name the settings of a judge where a provider speaks of `model`: it does not know whom it is asked for."""
+    try:
+        yield
+    except SetupError as error:
+        problems = tuple(
+            replace(
+                one,
+                key=one.key.replace("model.", f"{section}.", 1),
+                hint=one.hint.replace("model.", f"{section}."),
+            )
+            for one in error.problems
+        )
+        raise SetupError(error.message, problems=problems, hint=error.hint) from None
 
 
 def build_models(settings: Settings, *, clock: Clock | None = None) -> Models:
@@ -91,6 +118,7 @@ def build_models(settings: Settings, *, clock: Clock | None = None) -> Models:
         second_judge=model("second_judge", settings.second_judge, Role.JUDGE),
         meter=meter,
         prices=prices,
+        judge_section="model" if settings.judge.kind == SAME else "judge",
     )
 
 
