@@ -190,15 +190,15 @@ def planned_in_all(runs: Sequence[Stored]) -> int:
     return sum(int(run.manifest["n_planned"]) for run in runs)
 
 
-def check_some(runs: Sequence[Stored]) -> None:
-    """Check that there is something to join, and that each shard is there once.
+def check_some(runs: Sequence[Stored], absent: Sequence[Gap] = ()) -> None:
+    """Check that there is something to join, and that each shard is there once; `absent` runs are told of elsewhere.
 
     Raises:
         UsageError: there is not.
     """
     if not runs:
         raise UsageError("there is no run to join", hint="name runs, a sweep, or a folder that holds shards")
-    if len(runs) == 1 and not is_shard(runs[0].manifest):
+    if len(runs) == 1 and not absent and not is_shard(runs[0].manifest):
         msg = f"{shown_place(runs[0].folder)} is a whole run: there is nothing to join it with"
         raise UsageError(msg, hint="name two runs or more, a sweep, or a folder that holds shards")
     by_shard: dict[int, list[Path]] = {}

@@ -81,7 +81,7 @@ def prepare_merging(
     _refuse_without_effect(overrides)
     folders, absent = _found(references, local_place(store))
     found = tuple(sorted((stored(folder) for folder in folders), key=_order))
-    check_some(found)
+    check_some(found, absent)
     check_alike(found)
     check_overlap(found)
     missing = (*absent, *gaps(found))
